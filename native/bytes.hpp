@@ -1,0 +1,63 @@
+// Bytes that grow without being cleared, and columns of strings in Arrow's layout (bytes and n + 1 offsets).
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace dejalu {
+
+class Bytes {
+public:
+    Bytes() = default;
+    Bytes(const Bytes&) = delete;
+    Bytes& operator=(const Bytes&) = delete;
+    Bytes(Bytes&& o) noexcept : p_(o.p_), size_(o.size_), room_(o.room_) { o.p_ = nullptr; o.size_ = o.room_ = 0; }
+    ~Bytes() { std::free(p_); }
+
+    int64_t size() const { return size_; }
+    uint8_t* data() { return p_; }
+    uint8_t* end() { return p_ + size_; }
+    void set_end(const uint8_t* end) { size_ = end - p_; }
+
+    // Room for `more` bytes after the end; pages that are never written cost nothing.
+    uint8_t* reserve(int64_t more) {
+        if (room_ - size_ < more) {
+            const int64_t room = std::max(size_ + more, size_ + size_ / 2);
+            void* p = std::realloc(p_, static_cast<size_t>(room));
+            if (!p) throw std::bad_alloc();
+            p_ = static_cast<uint8_t*>(p);
+            room_ = room;
+        }
+        return p_ + size_;
+    }
+
+    void append(const uint8_t* p, int64_t n) {
+        if (n == 0) return;
+        std::memcpy(reserve(n), p, static_cast<size_t>(n));
+        size_ += n;
+    }
+
+    // Hands the memory over; free it with std::free.
+    uint8_t* release() {
+        uint8_t* p = p_ ? p_ : static_cast<uint8_t*>(std::malloc(1));
+        if (!p) throw std::bad_alloc();
+        p_ = nullptr;
+        size_ = room_ = 0;
+        return p;
+    }
+
+private:
+    uint8_t* p_ = nullptr;
+    int64_t size_ = 0, room_ = 0;
+};
+
+struct StringColumn {
+    Bytes data;
+    std::vector<int64_t> offsets{0};
+    void close() { offsets.push_back(data.size()); }           // ends the current string
+};
+
+}  // namespace dejalu

@@ -1,0 +1,19 @@
+// One entry per kernel that is compiled for several instruction sets. Plain pointers and sizes only.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "text_table.hpp"
+
+namespace dejalu {
+
+struct Table {
+    const char* name;
+    TextTable text;             // fold, tokens, hashes, shingles, sketches (text_kernels.hpp)
+    // groups: equal bytes of two packed sketches; common members of two sets (sorted_sets.hpp); a shared band key
+    int32_t (*equal_bytes)(const uint8_t* a, const uint8_t* b, size_t n);
+    int64_t (*common)(const uint64_t* a, int64_t na, const uint64_t* b, int64_t nb, int64_t need);
+    bool (*any_equal)(const uint64_t* a, const uint64_t* b, size_t n);
+};
+
+}  // namespace dejalu

@@ -1,0 +1,24 @@
+// Compiled once per instruction set with -DDEJALU_ISA=<name>; every header below puts its code into that namespace,
+// so that no inline function of one instruction set is ever linked into another's path.
+#include "isa_table.hpp"
+#include "equal_bytes.hpp"
+#include "sorted_sets.hpp"
+#include "text_kernels.hpp"
+
+#define DEJALU_STRING_(x) #x
+#define DEJALU_STRING(x) DEJALU_STRING_(x)
+
+namespace dejalu::DEJALU_ISA {
+
+const Table& table() {
+    static const Table t = {
+        DEJALU_STRING(DEJALU_ISA),
+        {&sketch_texts, &shingle_sets, &folded_texts, &bytes_hashes, &pack_rows, &equal_rows},
+        &equal_bytes,
+        &common,
+        &any_equal,
+    };
+    return t;
+}
+
+}  // namespace dejalu::DEJALU_ISA

@@ -1,0 +1,112 @@
+// Prefix filter for Jaccard joins (Bayardo, Ma, Srikant, WWW 2007, §3; Xiao, Wang, Lin, Yu, WWW 2008, §3).
+//
+// Under one order of the shingles, rarest first, two sets whose intersection is at least `o` share a member among the first
+// |a| - o + 1 of a and the first |b| - o + 1 of b. Of two sets at or above threshold t the smaller one, of s members, meets
+// the other in at least ceil(2t/(1+t) s) members, the larger one, of l members, in at least ceil(t l); so a document is indexed
+// twice, with a short prefix for partners that are larger or equal and with a long one for smaller partners.
+// Templates that differ in rare words then never meet: their short prefixes hold nothing but those words.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sets.hpp"
+
+namespace dejalu {
+
+class PrefixIndex {
+   public:
+    PrefixIndex(const Sets& sets, double threshold, int64_t first, int64_t last)
+        : sets_(sets), threshold_(threshold), first_(first), stamp_(static_cast<size_t>(last - first), -1) {
+        rank_members(last);
+    }
+
+    void add(int64_t d) {
+        const std::vector<uint32_t>& m = rarest(d);
+        const int64_t n = sets_.size(d);
+        const int64_t brief = short_prefix(n), whole = long_prefix(n);
+        for (int64_t i = 0; i < whole; ++i) {
+            const uint32_t shingle = m[static_cast<size_t>(i)];
+            if (shingle == 0) continue;
+            if (i < brief) short_[shingle].push_back(d);
+            long_[shingle].push_back(d);
+        }
+    }
+
+    // Added documents that may reach the threshold with d, ascending.
+    void candidates(int64_t d, std::vector<int64_t>& found) {
+        found.clear();
+        const std::vector<uint32_t>& m = rarest(d);
+        const int64_t n = sets_.size(d);
+        collect(short_, m, long_prefix(n), d, found, [&](int64_t other) { return sets_.size(other) <= n; });
+        collect(long_, m, short_prefix(n), d, found, [&](int64_t other) { return sets_.size(other) > n; });
+        std::sort(found.begin(), found.end());
+    }
+
+   private:
+    int64_t short_prefix(int64_t n) const { return std::min(n, n - needed(n, n, threshold_) + 1); }
+
+    int64_t long_prefix(int64_t n) const {                       // the partner may be as small as the threshold allows
+        int64_t least = static_cast<int64_t>(threshold_ * static_cast<double>(n));
+        while (least > 0 && static_cast<double>(least) / static_cast<double>(n) >= threshold_) --least;
+        while (static_cast<double>(least) / static_cast<double>(n) < threshold_) ++least;
+        return std::min(n, n - least + 1);
+    }
+
+    template <class Fits>
+    void collect(const std::vector<std::vector<int64_t>>& lists, const std::vector<uint32_t>& m, int64_t prefix, int64_t d,
+                 std::vector<int64_t>& found, Fits fits) {
+        for (int64_t i = 0; i < prefix; ++i)
+            for (int64_t other : lists[m[static_cast<size_t>(i)]]) {    // lists[0] stays empty
+                int64_t& seen = stamp_[static_cast<size_t>(other - first_)];
+                if (seen == d || !fits(other)) continue;
+                seen = d;
+                found.push_back(other);
+            }
+    }
+
+    // Numbers the shingles that occur in several documents of the group, from 1, by (document frequency, hash). Those of one
+    // document alone come first and are never looked up: all of them are 0.
+    void rank_members(int64_t last) {
+        std::vector<uint64_t> all(sets_.begin(first_), sets_.begin(last));
+        std::sort(all.begin(), all.end());
+        std::vector<std::pair<int64_t, uint64_t>> frequency;
+        for (size_t i = 0; i < all.size();) {
+            size_t j = i + 1;
+            while (j < all.size() && all[j] == all[i]) ++j;
+            if (j - i > 1) frequency.emplace_back(static_cast<int64_t>(j - i), all[i]);
+            i = j;
+        }
+        std::sort(frequency.begin(), frequency.end());
+        rank_.reserve(frequency.size());
+        for (size_t i = 0; i < frequency.size(); ++i) rank_.emplace(frequency[i].second, static_cast<uint32_t>(i + 1));
+        short_.resize(frequency.size() + 1);
+        long_.resize(frequency.size() + 1);
+    }
+
+    const std::vector<uint32_t>& rarest(int64_t d) {
+        if (current_ == d) return members_;
+        current_ = d;
+        const int64_t n = sets_.size(d);
+        members_.resize(static_cast<size_t>(n));
+        for (int64_t i = 0; i < n; ++i) {
+            const auto it = rank_.find(sets_.begin(d)[i]);
+            members_[static_cast<size_t>(i)] = it == rank_.end() ? 0 : it->second;
+        }
+        std::partial_sort(members_.begin(), members_.begin() + long_prefix(n), members_.end());   // it holds the short one
+        return members_;
+    }
+
+    const Sets& sets_;
+    double threshold_;
+    int64_t first_;
+    std::vector<int64_t> stamp_;
+    std::unordered_map<uint64_t, uint32_t> rank_;
+    std::vector<std::vector<int64_t>> short_, long_;             // by shingle number: documents, ascending
+    std::vector<uint32_t> members_;
+    int64_t current_ = -1;
+};
+
+}  // namespace dejalu

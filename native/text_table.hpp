@@ -1,0 +1,36 @@
+// What the text kernels take and give; part of the table of isa_table.hpp. Plain pointers and sizes only.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace dejalu {
+
+struct TextIn {                 // bytes and n + 1 offsets, as in an Arrow large_string array
+    const uint8_t* data;
+    const int64_t* offsets;
+    int64_t n;
+    size_t shingle;             // units per shingle
+    bool by_char;               // unit: code points instead of tokens
+    bool unspaced;              // scripts without spaces are split letter by letter
+};
+
+struct SketchOut {
+    size_t slots;
+    uint32_t* signatures;       // (n, slots)
+    uint64_t* token_hash;       // (n, 2): high, low half
+    int64_t* tokens;            // (n,)
+    uint8_t* flags;             // (n,)
+    uint32_t* long_tokens;      // (n,)
+};
+
+// Functions that return bool give false when memory ends (or a token passes 3.75 GiB).
+struct TextTable {
+    bool (*sketch)(const TextIn&, const SketchOut&);
+    bool (*shingle_sets)(const TextIn&, int64_t* offsets, uint64_t** values);
+    bool (*folded)(const TextIn&, int64_t* doc_offsets, uint8_t** data, int64_t** token_offsets);
+    void (*bytes_hash)(const TextIn&, uint64_t* out);
+    void (*pack)(const uint32_t* signatures, int64_t n, size_t slots, uint32_t bits, uint8_t* out);
+    void (*equal_slots)(const uint8_t* a, const uint8_t* b, int64_t n, size_t slots, uint32_t bits, uint32_t* out);
+};
+
+}  // namespace dejalu

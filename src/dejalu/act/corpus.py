@@ -1,0 +1,103 @@
+"""Write one file of the output corpus: the input file without what was removed, or with tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from ..data import FileVerdicts, Records
+from . import lines, parquet
+from .evidence import write_table
+from .files import Written, atomic_file, copy, describe, unchanged
+from .tags import Decisions
+
+Mode = Literal["drop", "tag"]
+
+
+def write(
+    verdicts: FileVerdicts,
+    src: Path,
+    dst: Path,
+    *,
+    mode: Mode = "drop",
+    add_copies: bool = False,
+    records: Iterator[Records] | None = None,
+    encoding: str = "utf-8",
+    delimiter: str = ",",
+    tags_path: Path | None = None,
+    whole: bool = True,
+) -> Written | None:
+    """Write the output of one input file under `dst`, whole or not at all.
+
+    Parameters
+    ----------
+    verdicts : what was decided of the file; `copies` only where a column of them is added
+    src, dst : the input file and the output file
+    mode : `drop` leaves removed rows out, `tag` writes all rows with five columns added; rows set aside are in neither
+    add_copies : add the column `dejalu_copies` when dropping
+    records : raw records of a jsonl or csv file, from row 0; not touched when the file is copied
+    encoding, delimiter : of a csv file
+    tags_path : where the sidecar table of a .txt file goes, which cannot hold columns
+    whole : False if the file was found damaged from some row on: its first `verdicts.rows` rows are written
+
+    Returns
+    -------
+    The written file (named as the input), or None for a .txt file that was set aside and is in no output.
+
+    Raises
+    ------
+    ChangedInput
+        The input is no longer what was read.
+    OutputError
+        A column to add is there already, or the output cannot be written.
+    """
+    source = verdicts.input
+    if source.mtime_ns:
+        unchanged(src, source.file, source.size, source.mtime_ns)
+    decisions = Decisions(verdicts, mode=mode, add_copies=add_copies)
+    if source.format == "txt":
+        return _text(decisions, verdicts, src, dst, tags_path)
+    if whole and not decisions.loses and not decisions.added.names:
+        copy(src, dst)
+    elif source.format == "parquet":
+        parquet.rewrite(src, dst, decisions, whole=whole)
+    elif source.format in {"jsonl", "csv"}:
+        if records is None:
+            raise ValueError(f"records are needed to rewrite {source.file}")
+        lines.rewrite(
+            dst,
+            decisions,
+            records,
+            format=source.format,
+            compression=source.compression,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+    else:
+        raise ValueError(f"{source.file}: format {source.format!r} has no output file")
+    if source.mtime_ns:  # what was written must be what was judged
+        try:
+            unchanged(src, source.file, source.size, source.mtime_ns)
+        except BaseException:
+            dst.unlink(missing_ok=True)
+            raise
+    return describe(dst, source.file)
+
+
+def _text(
+    decisions: Decisions, verdicts: FileVerdicts, src: Path, dst: Path, tags_path: Path | None
+) -> Written | None:
+    """Write a .txt file: a copy where its one document stays, empty where it is removed."""
+    if len(verdicts.set_aside) or not verdicts.rows:
+        return None
+    if decisions.loses:
+        with atomic_file(dst):
+            pass  # a later run counts it among the empty documents, which are always kept
+    else:
+        copy(src, dst)
+    if decisions.added.names:
+        if tags_path is None:
+            raise ValueError(f"{verdicts.input.file} needs a sidecar for its tags")
+        write_table(tags_path, decisions.table(), tags_path.name)
+    return describe(dst, verdicts.input.file)

@@ -1,0 +1,71 @@
+"""The command line, one file per verb: dedup, show, apply, demo.
+
+Data goes to stdout, progress and messages to stderr.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a gate stopped the run.
+Only the verb that was asked for is imported, so that `dejalu -h` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import typer
+
+VERBS = {
+    "dedup": "Remove (or tag, or report) exact and near duplicates, each with its kept twin.",
+    "show": "Show removed texts beside their kept twins, differences marked.",
+    "apply": "Write the corpus from a finished run's evidence; nothing is computed again.",
+    "demo": "Run the main job on the small real corpus that comes with dejalu.",
+}
+
+_EXAMPLE = "Example: `dejalu dedup corpus/ -o clean/`, then `dejalu show clean-evidence/`. Each verb has a `-h`."
+
+
+def build(verb: str | None) -> typer.Typer:
+    """Return the command line with one verb loaded; the others are there by name and summary only."""
+    app = typer.Typer(
+        name="dejalu",
+        help="Find texts that say the same thing again, and act on them with evidence.",
+        epilog=_EXAMPLE,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_top)
+    for name, summary in VERBS.items():
+        if name == verb:
+            module = import_module(f"dejalu.cli.{name}")
+            text = f"{summary}\n\n{module.DETAILS}"
+            app.command(name, help=text, short_help=summary, epilog=module.EXAMPLE)(module.command)
+        else:
+            app.command(name, help=summary)(_elsewhere)
+    return app
+
+
+def main() -> None:
+    """Run the command line; the console script `dejalu`."""
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    build(verb)(prog_name="dejalu")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        typer.echo(f"dejalu {__version__}")
+        raise typer.Exit()
+
+
+def _top(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+    ),
+) -> None:
+    """Take the options that stand before a verb."""
+
+
+def _elsewhere() -> None:
+    """Stand in for a verb that was not asked for."""

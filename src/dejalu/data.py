@@ -1,0 +1,238 @@
+"""The nouns that the rooms share: all of dejalu's vocabulary, and no behaviour beyond packing and checking.
+
+DocId      int64: part << 40 | row; part is the place of the file in the input order, row its 0-based record
+Input      one input file (or in-memory table) in input order
+Docs       a batch of documents as read
+Sketches   what is kept of each document: hashes, band keys, a compact sketch
+Keys       (key, id) rows of one band
+Pairs      pairs of documents, scored or not
+Verdicts   what was decided of every document that was removed
+FileVerdicts  the same, seen from one file: what `act` needs to rewrite it
+Problem    one record set aside, with its reason
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .errors import DejaluError
+
+I64 = npt.NDArray[np.int64]
+U64 = npt.NDArray[np.uint64]
+U32 = npt.NDArray[np.uint32]
+U8 = npt.NDArray[np.uint8]
+F64 = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+
+ROW_BITS = 40
+MAX_PARTS = 1 << 23
+_ROW_MASK = (1 << ROW_BITS) - 1
+
+# Kind of a JSON value, beside its text (see Docs.kinds).
+ABSENT, NULL, STRING, INTEGER, REAL, BOOLEAN, NESTED = range(7)
+
+
+def doc_ids(part: int, rows: I64) -> I64:
+    """Pack a file's place and its row numbers into DocIds (int64, non-negative)."""
+    return (np.int64(part) << np.int64(ROW_BITS)) | np.asarray(rows, np.int64)
+
+
+def part_of(ids: I64) -> I64:
+    """Place of the file of each DocId in the input order."""
+    return ids >> np.int64(ROW_BITS)
+
+
+def row_of(ids: I64) -> I64:
+    """0-based record of each DocId inside its file."""
+    return ids & np.int64(_ROW_MASK)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input file in input order.
+
+    `file` is the name that all evidence uses (relative, `/`-separated); `path` is where it was found and `size`,
+    `mtime_ns` are what it was then; `format` is one of parquet, jsonl, csv, txt, memory; `compression` is
+    "", "gz" or "zst" (of the file as a whole, parquet has its own).
+    """
+
+    part: int
+    file: str
+    path: str
+    format: str
+    compression: str = ""
+    size: int = 0
+    mtime_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One record that was set aside: a row (0-based record), a 1-based line where there are lines, a reason, its bytes.
+
+    A file that cannot be read at all from some point on is one Problem with row -1 (or the first lost row).
+    """
+
+    file: str
+    row: int
+    line: int | None
+    reason: str
+    raw: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Docs:
+    """A batch of documents as read.
+
+    ids      (n,) int64 DocIds, ascending
+    text     (n,) Arrow large_string; null where the document has no text (absent key, null)
+    columns  other columns by name, (n,) each, as the file holds them; JSON values come as text
+    kinds    for columns read from JSON: (n,) uint8 per column (ABSENT … NESTED); strings are unescaped in `columns`,
+             every other kind is its raw JSON text
+    invalid  (n,) bool or None: the text held invalid UTF-8 or a lone surrogate, which was replaced on reading
+             (readers that hand the bytes through unchanged leave this None; the kernels flag it)
+    """
+
+    ids: I64
+    text: pa.LargeStringArray
+    columns: Mapping[str, pa.Array] = field(default_factory=dict)
+    kinds: Mapping[str, U8] = field(default_factory=dict)
+    invalid: Bool | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def text_buffers(text: pa.LargeStringArray) -> tuple[U8, I64]:
+    """View an Arrow large_string array as the kernels want it: bytes (uint8) and n + 1 offsets (int64), no copy.
+
+    Null rows must span no bytes for the kernels to see them as empty; Arrow allows otherwise, so such arrays are
+    rebuilt.
+    """
+    n = len(text)
+    if n == 0:
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    if text.null_count:
+        text = text.fill_null("")
+    _, offsets, data = text.buffers()
+    view = np.frombuffer(offsets, np.int64, n + 1, text.offset * 8)
+    return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)), view
+
+
+class SpecMismatch(DejaluError):
+    """Sketches that were made with different plans were mixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketches:
+    """What is kept of each document after the first pass; one row per document.
+
+    ids      (n,) int64
+    equal    (n, 2) uint64: 128-bit hash of the token sequence (or of the bytes); (0, 0) for a text without token
+    tokens   (n,) int64: number of tokens (bytes, for method `bytes`); -1 where the text is null
+    keys     (bands, n) uint64: one row per band, so that a band is read alone; (0, n) for exact methods
+    packed   (n, width) uint8: the compact sketch, 8 bits a slot; (n, 0) for exact methods
+    spec     fingerprint of the part of the plan that shapes these values
+    """
+
+    ids: I64
+    equal: U64
+    tokens: I64
+    keys: U64
+    packed: U8
+    spec: str
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The (key, id) rows of one band: key (m,) uint64 bit pattern, id (m,) int64."""
+
+    key: U64
+    id: I64
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of documents with a < b: a, b (m,) int64; similarity (m,) float64 in [0, 1], or None before
+    verification.
+    """
+
+    a: I64
+    b: I64
+    similarity: F64 | None = None
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+# How a removed document was found, and what its similarity measures; stored as small integers while settling.
+METHODS = ("bytes", "exact", "minhash")
+MEASURES = ("equal", "jaccard")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """One row per removed document, ascending by id; every document not listed is kept.
+
+    id, twin     (m,) int64: the removed document and the kept one it repeats
+    similarity   (m,) float64: true similarity of the two
+    measure      (m,) uint8: place in MEASURES
+    method       (m,) uint8: place in METHODS
+    """
+
+    id: I64
+    twin: I64
+    similarity: F64
+    measure: U8
+    method: U8
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class FileVerdicts:
+    """All that `act` needs to rewrite one input file.
+
+    input       the file
+    rows        number of records in it, set-aside ones included
+    removed     (m,) int64 rows, ascending
+    set_aside   (s,) int64 rows, ascending: damaged records that are in no output
+    twin_file   (m,) object: `file` of each twin;  twin_row (m,) int64;  similarity (m,) float64
+    copies      (rows,) int64 or None: 1 + number of documents removed for this one; 0 for a removed one
+    """
+
+    input: Input
+    rows: int
+    removed: I64
+    set_aside: I64
+    twin_file: npt.NDArray[np.object_]
+    twin_row: I64
+    similarity: F64
+    copies: I64 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A run of raw records of a line format (jsonl, csv), for writing them back byte for byte.
+
+    first    row of the first record
+    data     (bytes,) uint8: the raw bytes
+    start    (n,) int64 and end (n,) int64: each record's bytes in `data`, its line end included (the last may have
+             none);
+             what lies between records (blank lines) belongs to none
+    preamble bytes before the first record of the file (BOM, csv header), in the first run only
+    """
+
+    first: int
+    data: U8
+    start: I64
+    end: I64
+    preamble: bytes = b""

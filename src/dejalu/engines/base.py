@@ -1,0 +1,42 @@
+"""What an engine and a store are: an engine only places tasks, a store only keeps what lies between stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+class Engine(Protocol):
+    """Places independent, pure, idempotent tasks."""
+
+    def map(self, task: Callable[[Item], Done], items: Iterable[Item]) -> list[Done]:
+        """Run `task` on every item and return the results in the order of the items.
+
+        The first task that raises ends the stage; its exception is raised here.
+        """
+        ...
+
+
+class Store(Protocol):
+    """Keeps named Arrow tables between stages. A name is written once, whole or not at all."""
+
+    def has(self, name: str) -> bool:
+        """Whether a whole table of this name is here (a resumed run then skips its task)."""
+        ...
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Keep a table."""
+        ...
+
+    def get(self, name: str) -> pa.Table:
+        """Return a table; raises StoreError when it is missing or damaged."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Forget a table that no later stage needs."""
+        ...

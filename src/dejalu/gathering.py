@@ -1,0 +1,212 @@
+"""What the report tells, gathered from the first pass and the verdicts."""
+
+from __future__ import annotations
+
+import platform
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import __version__, kernels, represent
+from .act.facts import (
+    CapFacts,
+    ClusterFacts,
+    Facts,
+    FileFacts,
+    InvalidFacts,
+    RepeatedFacts,
+    ShortFacts,
+    SourceFacts,
+    short_limit,
+)
+from .corpus import ID, SOURCE, Corpus
+from .data import MEASURES, Verdicts, part_of, row_of
+from .errors import UsageError
+from .job import Job
+from .kernels import repeated
+from .sources import FileSource
+from .texts import as_strings, texts_of
+
+CLUSTERS = 10  # largest clusters in the report
+EXAMPLE = 200  # characters of an example text
+EQUAL = MEASURES.index("equal")
+
+
+def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: str, audit: Any) -> Facts:
+    """All that the report tells."""
+    plan, total = job.plan, corpus.total
+    equal = int((verdicts.measure == EQUAL).sum())
+    null_or = corpus.tokens < 0
+    lengths = corpus.tokens[corpus.tokens > 0]
+    near = plan.method == "minhash"
+    limit = short_limit(plan.threshold, plan.shingle)
+    counts = {
+        "read": corpus.n,
+        "null": int(null_or.sum()),
+        "empty": total.empty,
+        "set_aside": sum(1 for p in total.problems if p.row >= 0),
+        "removed_equal": equal,
+        "removed_near": len(verdicts) - equal,
+        "kept": corpus.n - len(verdicts),
+    }
+    caps = [
+        CapFacts(
+            "kept_cap",
+            plan.kept_cap,
+            skipped,
+            "comparisons with kept documents",
+            "Raise --kept-cap to make them.",
+        )
+    ]
+    return Facts(
+        counts=counts,
+        plan={"plan_version": 1, **plan.to_dict()},
+        method=plan.method,
+        threshold=plan.threshold,
+        shingle=plan.shingle,
+        unit=plan.unit,
+        source_column=plan.source_column,
+        versions={"dejalu": __version__, "pyarrow": pa.__version__},
+        digest=digest,
+        caps=caps if near else [],
+        long_tokens=total.long_tokens,
+        invalid=InvalidFacts(total.invalid, _invalid(job, corpus)),
+        repeated=_repeated(corpus),
+        short=ShortFacts(
+            texts=len(lengths),
+            below_shingle=int((lengths < plan.shingle).sum()),
+            below_limit=len(lengths) if limit is None else int((lengths < limit).sum()),
+            median=int(np.median(lengths)) if len(lengths) else 0,
+        )
+        if plan.method != "bytes"
+        else ShortFacts(),
+        files=files_of_run(job, corpus, verdicts),
+        sources=_sources(corpus, verdicts),
+        clusters=_clusters(job, corpus, verdicts),
+        bands=plan.bands.bands if near else 0,
+        band_rows=plan.bands.rows if near else 0,
+        expected_recall=round(plan.bands.expected_recall(plan.threshold), 6) if near else None,
+        audit=audit,
+        skipped=job.source.skipped,
+        inputs=job.source.inputs if isinstance(job.source, FileSource) else (),
+        run=_machine(job),
+    )
+
+
+def files_of_run(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileFacts]:
+    parts = len(job.source.inputs)
+    part = part_of(corpus.ids[verdicts.id])
+    is_equal = verdicts.measure == EQUAL
+    equal = np.bincount(part[is_equal], minlength=parts)
+    near = np.bincount(part[~is_equal], minlength=parts)
+    aside, broken = np.zeros(parts, np.int64), np.zeros(parts, np.bool_)
+    for piece, facts in zip(corpus.pieces, corpus.facts, strict=True):
+        for problem in facts.problems:
+            aside[piece.part] += problem.row >= 0
+            broken[piece.part] |= problem.row < 0
+    return [
+        FileFacts(
+            i.file,
+            int(corpus.part_rows[i.part]),
+            int(equal[i.part]),
+            int(near[i.part]),
+            int(aside[i.part]),
+            not broken[i.part],
+        )
+        for i in job.source.inputs
+    ]
+
+
+def _sources(corpus: Corpus, verdicts: Verdicts) -> list[SourceFacts]:
+    if not any(SOURCE in t.schema.names for t in corpus.tables):
+        return []
+    column = pc.dictionary_encode(one_column(corpus, SOURCE, as_text=True))
+    values = column.dictionary.to_pylist()
+    codes = column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    read = np.bincount(codes, minlength=len(values) + 1)
+    gone = np.bincount(codes[verdicts.id], minlength=len(values) + 1)
+    return [SourceFacts(v, int(r), int(g)) for v, r, g in zip([*values, None], read, gone, strict=True) if r]
+
+
+def _clusters(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[ClusterFacts]:
+    kept, size = np.unique(verdicts.twin, return_counts=True)
+    top = np.lexsort((kept, -size))[:CLUSTERS]
+    kept, size = kept[top], size[top]
+    texts = as_strings(texts_of(job.source, corpus, job.cache, kept))
+    doc = corpus.ids[kept]
+    inputs = job.source.inputs
+    return [
+        ClusterFacts(inputs[int(p)].file, int(r), _id_at(corpus, int(k)), int(s) + 1, (t or "")[:EXAMPLE])
+        for p, r, k, s, t in zip(part_of(doc), row_of(doc), kept, size, texts, strict=True)
+    ]
+
+
+def _id_at(corpus: Corpus, place: int) -> Any:
+    i = int(np.searchsorted(corpus.start, place, "right")) - 1
+    table = corpus.tables[i]
+    if ID not in table.schema.names:
+        return None
+    return table.column(ID)[place - int(corpus.start[i])].as_py()
+
+
+def _repeated(corpus: Corpus) -> RepeatedFacts:
+    if not any("id_hash" in t.schema.names for t in corpus.tables):
+        return RepeatedFacts()
+    hashes = np.concatenate(
+        [
+            t.column("id_hash").to_numpy() if "id_hash" in t.schema.names else np.zeros(t.num_rows, np.uint64)
+            for t in corpus.tables
+        ]
+    )
+    places, borders = repeated(hashes, (hashes == 0).astype(np.uint8))
+    first, times = places[borders[:-1]], np.diff(borders)
+    most = np.lexsort((first, -times))[:3]
+    return RepeatedFacts(len(times), [(_id_at(corpus, int(first[m])), int(times[m])) for m in most])
+
+
+def _invalid(job: Job, corpus: Corpus) -> list[tuple[str, int]]:
+    inputs = job.source.inputs
+    return [
+        (inputs[piece.part].file, row)
+        for piece, facts in zip(corpus.pieces, corpus.facts, strict=True)
+        for row in facts.invalid_rows
+    ][:20]
+
+
+def _machine(job: Job) -> dict[str, Any]:
+
+    return {
+        "finished_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": platform.machine(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "isa": kernels.isa(),
+        "threads": job.execution.workers,
+        "partitions": job.partitions,
+        "store": job.execution.store,
+        "output": None if job.to is None else str(job.to.resolve()),
+    }
+
+
+def one_column(corpus: Corpus, name: str, *, as_text: bool = False) -> pa.Array:
+    """A column of the users' over all pieces, in one type; pieces without it give nulls.
+
+    Raises:
+        UsageError: the files' types cannot be joined.
+    """
+    found = [t.column(name).combine_chunks() if name in t.schema.names else pa.nulls(t.num_rows) for t in corpus.tables]
+    if as_text:
+        found = [represent.as_text(c) for c in found]
+    kinds = {c.type for c in found if not pa.types.is_null(c.type)}
+    if not kinds:
+        return pa.nulls(corpus.n)
+    try:
+        fields = [pa.schema([pa.field("c", k)]) for k in sorted(kinds, key=str)]
+        joined = pa.unify_schemas(fields, promote_options="permissive").field("c").type
+        return pa.concat_arrays([c.cast(joined) for c in found])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        names = ", ".join(sorted(str(k) for k in kinds))
+        raise UsageError(f"the column of --keep has types that cannot be compared with each other: {names}") from None

@@ -1,0 +1,243 @@
+"""One run: its inputs, its folders, its store and its engine, opened once and put away at the end, come what may."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from . import __version__
+from .act import manifest as manifests
+from .act.files import Written
+from .act.manifest import MANIFEST, Journal, Manifest
+from .act.output import check_output, clear
+from .engines import Engine, FileStore, Local, MemoryStore, Store
+from .errors import OutputError, UsageError
+from .meter import Meter, Progress, Silent, total_memory
+from .plan import Execution, Plan
+from .read import stop
+from .represent import load_segmenter
+from .sources import FileSource, MemorySource, Piece, open_source
+from .stages import Context
+from .texts import TextCache
+
+WORK = ".work"
+PARTITION_BYTES = 256 << 20  # of input per partition, when their number is not given
+MAX_PARTITIONS = 1024
+
+
+@dataclass(slots=True)
+class Job:
+    """What the steps of a run share."""
+
+    source: FileSource | MemorySource
+    plan: Plan
+    execution: Execution
+    engine: Engine
+    store: Store
+    cache: TextCache
+    meter: Meter
+    progress: Progress
+    context: Context
+    pieces: list[Piece]
+    partitions: int
+    to: Path | None = None
+    evidence: Path | None = None
+    work: Path | None = None
+    previous: Manifest | None = None  # of a finished run that --resume found and verified
+    outputs: dict[str, Written] = field(default_factory=dict)  # corpus files that an interrupted run finished
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        source: Any,
+        to: Any,
+        evidence: Any,
+        plan: Plan,
+        execution: Execution,
+        overwrite: bool,
+        resume: bool,
+        progress: Progress | None,
+    ) -> Iterator[Job]:
+        """Check everything that can be wrong before work starts, then make folders and store."""
+        meter = Meter()
+        with meter.room("read"):
+            opened = open_source(source, to if to is not None else evidence, plan)
+        folders = _folders(opened, to, evidence, plan)
+        previous, work = None, None
+        if folders.evidence is not None:
+            assert isinstance(opened, FileSource)
+            previous, work = _begin(opened, folders, plan, execution, overwrite, resume)
+        with meter.room("read"):
+            pieces = [] if previous else opened.pieces(stop)
+        cache = TextCache(total_memory() // 8 if execution.text_cache < 0 else execution.text_cache)
+        progress = progress or Silent()
+        with _store(execution, work) as store:
+            segmenter = load_segmenter(plan.segmenter) if plan.method != "bytes" else None
+            context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, segmenter)
+            job = cls(
+                source=opened,
+                plan=plan,
+                execution=execution,
+                engine=Local(execution.workers),
+                store=store,
+                cache=cache,
+                meter=meter,
+                progress=progress,
+                context=context,
+                pieces=pieces,
+                partitions=execution.partitions or _partitions(opened),
+                to=folders.to,
+                evidence=folders.evidence,
+                work=work,
+                previous=previous,
+            )
+            if work is not None and folders.to is not None and resume and not previous:
+                job.outputs = job.journal.whole(folders.to)
+            yield job
+
+    @classmethod
+    def for_writing(
+        cls,
+        source: FileSource,
+        plan: Plan,
+        execution: Execution,
+        progress: Progress | None,
+        store: Store,
+        to: Path,
+        evidence: Path,
+        work: Path,
+    ) -> Job:
+        """A job that only writes a corpus, from evidence that is there."""
+        meter, cache, progress = Meter(), TextCache(0), progress or Silent()
+        context = Context(source, plan, store, cache, meter, progress, execution.batch_rows, None)
+        engine = Local(execution.workers)
+        return cls(source, plan, execution, engine, store, cache, meter, progress, context, [], 1, to, evidence, work)
+
+    @property
+    def journal(self) -> Journal:
+        """The corpus files that are finished."""
+        assert self.work is not None
+        return Journal(self.work / "journal")
+
+    def manifest(self, state: manifests.State = "running") -> Manifest:
+        """What the run records of itself."""
+        return Manifest(recorded(self.plan), self.source.inputs, state)
+
+    def put_away(self) -> None:
+        """Remove the work folder: the run is finished."""
+        self.cache.clear()
+        if self.work is not None:
+            shutil.rmtree(self.work, ignore_errors=True)
+
+
+def recorded(plan: Plan) -> dict[str, Any]:
+    """What must be equal for a run to go on: the plan without its gate, and the versions that shape the bytes."""
+    values = {name: value for name, value in plan.to_dict().items() if name != "max_removal"}
+    return {**values, "dejalu version": __version__, "pyarrow version": pa.__version__}
+
+
+@dataclass(frozen=True, slots=True)
+class _Folders:
+    to: Path | None
+    evidence: Path | None
+
+
+def _folders(source: FileSource | MemorySource, to: Any, evidence: Any, plan: Plan) -> _Folders:
+    if to is None and evidence is None:
+        return _Folders(None, None)
+    if isinstance(source, MemorySource):
+        raise UsageError("`to` and `evidence` are for files; data in memory is filtered by result.filter(data)")
+    out = None if to is None else Path(to)
+    if evidence is None:
+        assert out is not None
+        name = out.resolve().name if out.name in ("", ".", "..") else out.name
+        evidence = out.with_name(name + "-evidence") if out.name == name else out.resolve().parent / f"{name}-evidence"
+    return _Folders(None if plan.mode == "report" else out, Path(evidence))
+
+
+def _begin(
+    source: FileSource, folders: _Folders, plan: Plan, execution: Execution, overwrite: bool, resume: bool
+) -> tuple[Manifest | None, Path]:
+    """Check the folders; find out whether there is a run to go on with; record this one.
+
+    Returns:
+        the manifest of a finished run that was verified, or None; and the work folder.
+    """
+    evidence = folders.evidence
+    assert evidence is not None
+    check_output(folders.to, evidence, source.inputs, source.roots, overwrite=overwrite, resume=resume)
+    work = _work_folder(evidence, execution)
+    if overwrite:
+        for folder in (folders.to, evidence):
+            if folder is not None:
+                clear(folder, source.inputs)
+        shutil.rmtree(work, ignore_errors=True)
+    now = recorded(plan)
+    if resume:
+        done = manifests.load(evidence / MANIFEST)
+        if done is not None and done.state == "finished":
+            manifests.same_run(done, now, source.inputs)
+            manifests.verify(done, folders.to, evidence, threads=execution.workers)
+            return done, work
+        begun = manifests.load(work / MANIFEST)
+        if begun is not None:
+            manifests.same_run(begun, now, source.inputs)
+        else:
+            _nothing_foreign(folders, work)
+    elif work.exists():
+        shutil.rmtree(work)
+    work.mkdir(parents=True, exist_ok=True)
+    manifests.save(work / MANIFEST, Manifest(now, source.inputs))
+    return None, work
+
+
+def _nothing_foreign(folders: _Folders, work: Path) -> None:
+    """--resume with nothing begun starts, but not over files that no run of ours vouches for."""
+    for folder in (folders.to, folders.evidence):
+        if folder is None or not folder.exists():
+            continue
+        for entry in folder.iterdir():
+            if entry != work:
+                raise OutputError(
+                    f"{folder} is not empty (it holds {entry.name!r}), and no run to resume is recorded in {work}. "
+                    "Use --overwrite to delete what the folder holds, or another folder."
+                )
+
+
+def _work_folder(evidence: Path, execution: Execution) -> Path:
+    if execution.tmp is None:
+        return evidence / WORK
+    key = hashlib.sha256(os.fsencode(evidence.resolve())).hexdigest()[:16]
+    return Path(execution.tmp) / f"dejalu-{key}.work"
+
+
+@contextmanager
+def _store(execution: Execution, work: Path | None) -> Iterator[Store]:
+    kind = execution.store
+    if kind == "auto":
+        kind = "memory" if work is None else "files"
+    if kind == "memory":
+        yield MemoryStore()
+    elif work is not None:
+        yield FileStore(work / "store")
+    else:
+        with tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp) as folder:
+            yield FileStore(folder)
+
+
+def _partitions(source: FileSource | MemorySource) -> int:
+    size = sum(i.size for i in source.inputs)
+    return max(4, min(MAX_PARTITIONS, size // PARTITION_BYTES))
+
+
+__all__ = ["Job", "recorded"]

@@ -1,0 +1,39 @@
+"""Kernels: array-to-array functions of the native module, one plain-Python twin each in `kernels.reference`.
+
+There is no silent slow path: without the native module the import fails, and says what to install.
+"""
+
+from __future__ import annotations
+
+try:
+    from .. import _native
+except ImportError as e:
+    raise ImportError(
+        f"dejalu's native kernels cannot be loaded ({e}); reinstall dejalu from a wheel, or from source with a C++20 compiler"
+    ) from e
+
+from .groups import band_edges, band_keys, band_pairs, components, jaccard, mix64, repeated, settle
+from .text import bytes_hash, estimate, fold, pack, shingle_sets, sketch, tokens
+
+isa = _native.isa                           # name of the instruction set in use
+available_isas = _native.available_isas     # names that this machine and build offer, best last
+
+__all__ = [
+    "available_isas",
+    "band_edges",
+    "band_keys",
+    "band_pairs",
+    "bytes_hash",
+    "components",
+    "estimate",
+    "fold",
+    "isa",
+    "jaccard",
+    "mix64",
+    "pack",
+    "repeated",
+    "settle",
+    "shingle_sets",
+    "sketch",
+    "tokens",
+]

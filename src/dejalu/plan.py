@@ -1,0 +1,225 @@
+"""Every parameter of a run: frozen, validated in one place, explained, and saved with the output.
+
+`Plan` holds what decides the answer; it is written to plan.json (no paths) and reproduces the run.
+`Execution` holds what may only change the cost: threads, batches, partitions, where the store lies. It is never
+saved in plan.json,
+since the answer is the same for every value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from .candidates.bands import Bands, choose_bands
+from .errors import UsageError
+
+METHODS = ("minhash", "exact", "bytes")
+UNITS = ("word", "char")
+MODES = ("drop", "tag", "report")
+ON_ERROR = ("stop", "skip")
+STORES = ("auto", "memory", "files")
+
+
+def _p(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What decides the answer. Every field has the same name on the command line (`--text-column` for `text_column`).
+
+    Raises:
+        UsageError: a value is out of its range; the message gives the value, the range and what to do.
+    """
+
+    method: str = _p("minhash", "minhash (near duplicates), exact (equal token sequences) or bytes (equal bytes)")
+    threshold: float = _p(0.8, "smallest Jaccard similarity of the shingle sets that counts as a duplicate, in (0, 1]")
+    shingle: int = _p(5, "length of a shingle, in tokens (or code points with unit char)")
+    unit: str = _p("word", "what shingles are made of: word (tokens) or char (code points of the tokens)")
+    slots: int = _p(128, "number of 32-bit slots of a MinHash signature")
+    segmenter: str | None = _p(None, "word segmenter for scripts without spaces: jieba")
+    keep: str = _p("first", "which copy stays: first, last, longest (UTF-8 bytes), max:COLUMN or min:COLUMN")
+    prefer: tuple[str, ...] = _p((), "values of the source column in order of preference, before `keep`")
+    within: str | None = _p(None, "column: compare only documents with the same value (language, dump, source)")
+    source_column: str | None = _p(None, "column that names each document's source, for `prefer` and the report")
+    text_column: tuple[str, ...] = _p((), "text column(s); a.b for nested; found by itself when not given")
+    id_column: str | None = _p(None, "id column for the evidence; `id` where there is one")
+    encoding: str | None = _p(None, "encoding of csv and txt files that are not UTF-8, e.g. gb18030, cp1252")
+    on_error: str = _p("stop", "a damaged file or record: stop, or skip (set it aside and count it)")
+    mode: str = _p("drop", "drop (remove duplicates), tag (keep all rows, add columns) or report (evidence only)")
+    add_columns: tuple[str, ...] = _p((), "columns to add when dropping: copies")
+    max_removal: float | None = _p(None, "stop before writing the corpus when a source loses a larger share, in [0, 1]")
+    audit: int = _p(0, "number of documents to compare with the whole input exactly, to measure recall")
+    kept_cap: int = _p(65_536, "kept documents tested per band key while settling; what it skips is counted")
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        for name in ("prefer", "text_column", "add_columns"):
+            value = getattr(self, name)
+            set_(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
+        self._one_of("method", METHODS)
+        self._one_of("unit", UNITS)
+        self._one_of("mode", MODES)
+        self._one_of("on_error", ON_ERROR)
+        if (
+            isinstance(self.threshold, bool)
+            or not isinstance(self.threshold, (int, float))
+            or not 0 < self.threshold <= 1
+        ):
+            raise UsageError(
+                f"threshold={self.threshold!r}: must be a number in (0, 1]; 1.0 means equal shingle sets, 0.8 is usual"
+            )
+        set_(self, "threshold", float(self.threshold))
+        self._whole("shingle", 1, 1_000)
+        self._whole("slots", 1, 65_536)
+        self._whole("audit", 0, 1 << 40)
+        self._whole("kept_cap", 1, 1 << 40)
+        if self.max_removal is not None and not 0 <= self.max_removal <= 1:
+            raise UsageError(f"max_removal={self.max_removal!r}: must be a share in [0, 1], e.g. 0.5 for one half")
+        if self.keep not in ("first", "last", "longest"):
+            rule, _, column = self.keep.partition(":")
+            if rule not in ("max", "min") or not column:
+                raise UsageError(f"keep={self.keep!r}: must be first, last, longest, max:COLUMN or min:COLUMN")
+        if self.prefer and not self.source_column:
+            raise UsageError("prefer needs source_column: the column whose values it ranks (--source-column)")
+        for name in self.add_columns:
+            if name != "copies":
+                raise UsageError(f"add_columns: {name!r} is unknown; the one column that can be added is copies")
+        if self.encoding is not None:
+            import codecs
+
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                raise UsageError(
+                    f"encoding={self.encoding!r} is unknown; e.g. utf-8, gb18030, cp1252, utf-16"
+                ) from None
+        if self.segmenter not in (None, "jieba"):
+            raise UsageError(
+                f"segmenter={self.segmenter!r} is unknown; the one that ships is jieba (pip install 'dejalu[jieba]')"
+            )
+        if self.method == "minhash":
+            choose_bands(self.threshold, self.slots)  # raises when the slots cannot serve the threshold
+
+    def _one_of(self, name: str, allowed: tuple[str, ...]) -> None:
+        if getattr(self, name) not in allowed:
+            raise UsageError(f"{name}={getattr(self, name)!r}: must be one of {', '.join(allowed)}")
+
+    def _whole(self, name: str, low: int, high: int) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise UsageError(f"{name}={value!r}: must be a whole number from {low:,} to {high:,}")
+
+    @property
+    def bands(self) -> Bands:
+        """Bands and rows per band: a pure function of threshold and slots."""
+        return choose_bands(self.threshold, self.slots)
+
+    @property
+    def keep_column(self) -> str | None:
+        """The column that `keep` looks at, if any."""
+        return self.keep.partition(":")[2] or None
+
+    @property
+    def extra_columns(self) -> tuple[str, ...]:
+        """Names of the columns, beside text and id, that the run must read."""
+        named = (self.keep_column, self.within, self.source_column)
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    @property
+    def short_cut(self) -> float:
+        """Tokens below which one changed word takes a text below the threshold: (2w - 1 + t) / (1 - t).
+
+        A text of n tokens has n - w + 1 shingles; one changed word alters up to w of them, which leaves
+        J = (n - 2w + 1) / (n + 1) in the middle of the text. At t = 1 that is every text.
+        """
+        t, w = self.threshold, self.shingle
+        return float("inf") if t >= 1 else (2 * w - 1 + t) / (1 - t)
+
+    def spec(self) -> str:
+        """Fingerprint of what shapes a document's sketch; sketches of different specs must never be mixed."""
+        if self.method == "bytes":
+            parts: list[Any] = ["bytes"]
+        elif self.method == "exact":
+            parts = ["exact", self.segmenter]
+        else:
+            parts = ["minhash", self.shingle, self.unit, self.slots, self.segmenter, self.bands.bands, self.bands.rows]
+        return hashlib.sha256(json.dumps(["dejalu-sketch-1", *parts]).encode()).hexdigest()[:16]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values, every parameter named."""
+        return {f.name: list(v) if isinstance(v := getattr(self, f.name), tuple) else v for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Plan:
+        """Rebuild a plan; an unknown name is an error, so that a newer or misspelled plan is never half followed.
+
+        Raises:
+            UsageError: unknown or invalid parameter.
+        """
+        values = {k: v for k, v in values.items() if k not in ("dejalu", "plan_version")}
+        unknown = sorted(set(values) - {f.name for f in fields(cls)})
+        if unknown:
+            raise UsageError(
+                f"unknown parameter {', '.join(unknown)}; known are {', '.join(f.name for f in fields(cls))}"
+            )
+        return cls(**values)
+
+    def to_json(self) -> str:
+        """Return plan.json: stable order, one parameter per line."""
+        return json.dumps({"plan_version": 1, **self.to_dict()}, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a plan.json.
+
+        Raises:
+            UsageError: the file is missing, no JSON object, or holds an unknown parameter.
+        """
+        try:
+            values = json.loads(Path(path).read_text("utf-8"))
+        except (OSError, ValueError) as e:
+            raise UsageError(f"{path}: not a readable plan.json ({e})") from e
+        if not isinstance(values, dict):
+            raise UsageError(f"{path}: not a plan: a JSON object is expected")
+        return cls.from_dict(values)
+
+    def with_(self, **changes: Any) -> Plan:
+        """Return the plan with some parameters changed, validated again."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Execution:
+    """What may only change the cost of a run, never its answer."""
+
+    threads: int = _p(0, "worker threads; 0 = as many as this process may use")
+    batch_rows: int = _p(0, "documents per batch; 0 = by size")
+    partitions: int = _p(0, "partitions of the work between stages; 0 = chosen by size")
+    store: str = _p("auto", "where results wait between stages: memory, files, auto (files when a corpus is written)")
+    tmp: str | None = _p(None, "folder for work files (default: .work in the evidence folder)")
+    text_cache: int = _p(
+        -1, "bytes of text kept from the first pass for verification; -1 = an eighth of memory, 0 = none"
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("threads", "batch_rows", "partitions"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise UsageError(f"{name}={value!r}: must be a whole number, 0 or more")
+        if self.store not in STORES:
+            raise UsageError(f"store={self.store!r}: must be one of {', '.join(STORES)}")
+
+    @property
+    def workers(self) -> int:
+        """Threads to use: as given, else the number of CPUs that this process may use."""
+        import os
+
+        if self.threads:
+            return self.threads
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

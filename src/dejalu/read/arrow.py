@@ -1,0 +1,166 @@
+"""From Arrow columns of any string type to Docs, in batches of bounded size.
+
+Nothing is decoded or validated: invalid UTF-8 goes through as bytes, and the text kernels flag it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..data import I64, Docs
+from ..errors import UsageError
+from .columns import Columns, Offer
+
+# Between joined text columns, and what a unit separator inside a field becomes. Read from the left, U+001F U+001F is
+# a character of a field and U+001F U+001E a border, so different fields never give equal bytes; both are control
+# characters, so no token runs across the border.
+SEPARATOR = "\x1f\x1e"
+ESCAPE = ("\x1f", "\x1f\x1f")
+
+
+def is_string(t: pa.DataType) -> bool:
+    """Is it a string proper: string, large_string, string_view, or a dictionary of one?"""
+    if pa.types.is_dictionary(t):
+        return is_string(t.value_type)
+    if isinstance(t, pa.BaseExtensionType):
+        return is_string(t.storage_type)
+    return bool(pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t))
+
+
+def is_text(t: pa.DataType) -> bool:
+    """Can it be read as text: a string, bytes (taken as UTF-8), or nothing but nulls?"""
+    if pa.types.is_dictionary(t):
+        return is_text(t.value_type)
+    if isinstance(t, pa.BaseExtensionType):
+        return is_text(t.storage_type)
+    if pa.types.is_run_end_encoded(t):
+        return is_text(t.value_type)
+    binary = pa.types.is_binary(t) or pa.types.is_large_binary(t) or pa.types.is_binary_view(t)
+    return bool(is_string(t) or binary or pa.types.is_null(t))
+
+
+def offers_of(schema: pa.Schema) -> dict[str, Offer]:
+    """The top-level columns of a schema."""
+    return {f.name: Offer(str(f.type), is_text(f.type), is_string(f.type)) for f in schema}
+
+
+def find_type(schema: pa.Schema, name: str) -> pa.DataType | None:
+    """Type of a column by its literal name, else by its dotted path through structs."""
+    if name in schema.names:
+        return schema.field(schema.names.index(name)).type
+    first, *rest = name.split(".")
+    if first not in schema.names:
+        return None
+    t = schema.field(schema.names.index(first)).type
+    for part in rest:
+        if not pa.types.is_struct(t) or t.get_field_index(part) < 0:
+            return None
+        t = t.field(part).type
+    return t
+
+
+def find_offer(schema: pa.Schema, name: str) -> Offer | None:
+    """As `find_type`, as an Offer."""
+    t = find_type(schema, name)
+    return None if t is None else Offer(str(t), is_text(t), is_string(t))
+
+
+def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """The column of a batch by literal name, else by path; a null struct gives a null."""
+    if name in batch.schema.names:
+        return batch.column(batch.schema.names.index(name))
+    first, *rest = name.split(".")
+    column = batch.column(batch.schema.names.index(first))
+    return pc.struct_field(column, rest)
+
+
+def large(column: pa.Array) -> pa.LargeStringArray:
+    """View a text column as large_string; strings and bytes keep their buffers, views and dictionaries are laid out."""
+    t = column.type
+    if isinstance(t, pa.BaseExtensionType):
+        return large(column.storage)
+    if pa.types.is_large_string(t):
+        return column
+    if pa.types.is_string(t) or pa.types.is_string_view(t):
+        return column.cast(pa.large_string())
+    if pa.types.is_null(t):
+        return pa.nulls(len(column), pa.large_string())
+    if pa.types.is_dictionary(t):
+        return large(column.dictionary).take(column.indices)
+    if pa.types.is_run_end_encoded(t):
+        return large(pc.run_end_decode(column))
+    if is_text(t):
+        column = column.cast(pa.large_binary())
+        validity, offsets, data = column.buffers()
+        return pa.LargeStringArray.from_buffers(
+            len(column), offsets, data, validity, column.null_count, column.offset
+        )
+    raise UsageError(f"a text column of type {t}: needs strings")
+
+
+def lengths(column: pa.Array) -> I64:
+    """Bytes of each row, (n,) int64, without laying a dictionary out."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        return lengths(column.storage)
+    if pa.types.is_dictionary(column.type):
+        sizes = pc.fill_null(pc.binary_length(large(column.dictionary)).take(column.indices), 0)
+        return np.asarray(sizes.to_numpy(zero_copy_only=False), np.int64)
+    text = large(column)
+    if len(text) == 0:
+        return np.zeros(0, np.int64)
+    return np.diff(np.frombuffer(text.buffers()[1], np.int64, len(text) + 1, text.offset * 8))
+
+
+def cuts(sizes: I64, batch_bytes: int, batch_rows: int | None) -> Iterator[tuple[int, int]]:
+    """Cut rows into runs of at most `batch_bytes` (or one row) and `batch_rows`."""
+    ends = np.cumsum(sizes)
+    start, n = 0, len(sizes)
+    while start < n:
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + batch_bytes, "right")))
+        if batch_rows is not None:
+            stop = min(stop, start + batch_rows)
+        yield start, stop
+        start = stop
+
+
+def join(columns: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
+    r"""Join the text columns of a row into one text, so that different fields give different bytes.
+
+    U+001F U+001E lies between fields and U+001F in a field is doubled; a null field counts as empty, and the text is null
+    where all are.
+
+    >>> join([pa.array(["a", None], pa.large_string()), pa.array(["b c", None], pa.large_string())]).to_pylist()
+    ['a\x1f\x1eb c', None]
+    """
+    if len(columns) == 1:
+        return columns[0]
+    fields = [
+        pc.replace_substring(c, *ESCAPE) if pc.any(pc.match_substring(c, ESCAPE[0])).as_py() else c for c in columns
+    ]
+    separator = pa.scalar(SEPARATOR, pa.large_string())
+    text = pc.binary_join_element_wise(*fields, separator, null_handling="replace", null_replacement="")
+    nulls = columns[0].is_null()
+    for c in columns[1:]:
+        nulls = pc.and_(nulls, c.is_null())
+    return pc.if_else(nulls, pa.scalar(None, pa.large_string()), text) if pc.any(nulls).as_py() else text
+
+
+def docs_of(
+    batch: pa.RecordBatch, ids: I64, columns: Columns, *, batch_bytes: int, batch_rows: int | None
+) -> Iterator[Docs]:
+    """Docs of a record batch, cut to size."""
+    texts = [column_of(batch, name) for name in columns.text]
+    others = {name: column_of(batch, name) for name in columns.others}
+    sizes = np.sum([lengths(t) for t in texts], axis=0, dtype=np.int64)
+    for start, stop in cuts(sizes, batch_bytes, batch_rows):
+        part = slice(start, stop)
+        yield Docs(
+            ids[part],
+            join([large(t[part]) for t in texts]),
+            {name: column[part] for name, column in others.items()},
+        )

@@ -1,0 +1,220 @@
+"""From the user's paths to input files, in input order.
+
+Arguments count in the order given; within a folder, files are sorted by the UTF-8 bytes of their relative path; each
+file is read once, by its real path. Inside folders, hidden files and names that begin with `_` are skipped, as are
+links that leave the folder and files of unknown suffix; each is counted. A file named outright is always read.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..data import MAX_PARTS, Input
+from ..errors import UsageError
+
+# Suffix → format and compression. Of `.json` only the compressed forms are taken, since those are data sets with one
+# object a line (C4, Dolma); a bare `.json` is as often one pretty-printed document or a configuration.
+SUFFIXES: dict[str, tuple[str, str]] = {
+    ".parquet": ("parquet", ""),
+    ".jsonl": ("jsonl", ""),
+    ".jsonl.gz": ("jsonl", "gz"),
+    ".jsonl.zst": ("jsonl", "zst"),
+    ".ndjson": ("jsonl", ""),
+    ".ndjson.gz": ("jsonl", "gz"),
+    ".ndjson.zst": ("jsonl", "zst"),
+    ".json.gz": ("jsonl", "gz"),
+    ".json.zst": ("jsonl", "zst"),
+    ".csv": ("csv", ""),
+    ".csv.gz": ("csv", "gz"),
+    ".csv.zst": ("csv", "zst"),
+    ".tsv": ("csv", ""),
+    ".tsv.gz": ("csv", "gz"),
+    ".tsv.zst": ("csv", "zst"),
+    ".txt": ("txt", ""),
+}
+SKIPS = ("hidden", "underscore", "outside_link", "unknown_suffix", "repeated")
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """The input files in input order; how many entries were skipped, by reason; the arguments as absolute paths.
+
+    A skipped folder (hidden, `_…`, or a link) counts once and is not looked into.
+    """
+
+    inputs: tuple[Input, ...]
+    skipped: dict[str, int]
+    roots: tuple[str, ...]
+
+
+def format_of(name: str) -> tuple[str, str] | None:
+    """Format and compression by the suffix of a file name (letter case aside), or None."""
+    parts = name.lower().split(".")[-2:]
+    for suffix in ("." + ".".join(parts), "." + parts[-1]):
+        if "." in name and suffix in SUFFIXES and len(name) >= len(suffix):
+            return SUFFIXES[suffix]
+    return None
+
+
+def discover(paths: Sequence[str | os.PathLike[str]]) -> Discovery:
+    """Find the input files of the given files, folders and glob patterns.
+
+    An existing literal name wins over its reading as a pattern. `Input.file` is relative to the argument, or to the
+    common parent of all arguments when there are several; a single file's is its name.
+
+    Raises:
+        UsageError: no path, a path or pattern that matches nothing, a folder without a readable file, an unknown suffix
+            named outright, two files with one name, a name that is not UTF-8.
+    """
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    skipped = dict.fromkeys(SKIPS, 0)
+    arguments = [a for path in paths for a in _expand(os.fspath(path), skipped)]
+    if not arguments:
+        raise UsageError("no input: name at least one file or folder")
+    base = _common_parent(arguments) if len(arguments) > 1 else None
+    seen: set[str] = set()
+    names: dict[str, str] = {}
+    inputs: list[Input] = []
+    for argument in arguments:
+        for path, (fmt, compression) in _files(argument, skipped):
+            real = os.path.realpath(path)
+            if real in seen:
+                skipped["repeated"] += 1
+                continue
+            seen.add(real)
+            file = _name(path, argument if base is None else base)
+            if file in names:
+                raise UsageError(f"{file}: both {names[file]} and {path} have this name; give them in separate runs or rename one")
+            names[file] = path
+            try:
+                stat = os.stat(path)
+            except OSError as e:
+                raise UsageError(f"{path}: cannot be read ({e.strerror})") from e
+            inputs.append(Input(len(inputs), file, path, fmt, compression, stat.st_size, stat.st_mtime_ns))
+    if len(inputs) > MAX_PARTS:
+        raise UsageError(f"{len(inputs):,} input files: at most {MAX_PARTS:,} fit one run; merge small files first")
+    return Discovery(tuple(inputs), skipped, tuple(arguments))
+
+
+def _expand(path: str, skipped: dict[str, int]) -> Iterator[str]:
+    """Absolute arguments that one path stands for: itself, or what its pattern matches, by UTF-8 bytes."""
+    if os.path.lexists(path):
+        yield os.path.abspath(path)
+        return
+    if not glob.has_magic(path):
+        raise UsageError(f"{path}: no such file or folder")
+    matches = glob.glob(path, recursive=True, include_hidden=True)
+    if "**" in path:
+        matches = [m for m in matches if not os.path.isdir(m)]  # their files match by themselves
+    if not matches:
+        raise UsageError(f"{path}: no file has this name, and none matches it as a pattern")
+    named = {part[0] for part in Path(path).parts if part[0] in "._"}
+    fixed = len(_literal_head(path))
+    found = False
+    for match in sorted(matches, key=os.fsencode):
+        reason = _skip_reason(Path(match).parts[fixed:])
+        if reason is not None and reason[1] not in named:
+            skipped[reason[0]] += 1
+        elif os.path.isfile(match) and format_of(os.path.basename(match)) is None:
+            skipped["unknown_suffix"] += 1
+        else:
+            found = True
+            yield os.path.abspath(match)
+    if not found:
+        raise UsageError(f"{path}: matches {len(matches):,} names, none of which can be read; known suffixes: {_known()}")
+
+
+def _literal_head(pattern: str) -> tuple[str, ...]:
+    """The leading folders of a pattern that hold no wildcard."""
+    parts = Path(pattern).parts
+    for i, part in enumerate(parts):
+        if glob.has_magic(part):
+            return parts[:i]
+    return parts
+
+
+def _skip_reason(parts: Sequence[str]) -> tuple[str, str] | None:
+    for part in parts:
+        if part.startswith("."):
+            return "hidden", "."
+        if part.startswith("_"):
+            return "underscore", "_"
+    return None
+
+
+def _files(argument: str, skipped: dict[str, int]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The files of one argument with their formats."""
+    if not os.path.isdir(argument):
+        if not os.path.isfile(argument):
+            raise UsageError(f"{argument}: " + ("a link to nothing" if os.path.islink(argument) else "not a regular file"))
+        fmt = format_of(os.path.basename(argument))
+        if fmt is None:
+            raise UsageError(f"{argument}: unknown suffix; known are {_known()}")
+        yield argument, fmt
+        return
+    before = dict(skipped)
+    found = sorted(_walk(argument, os.path.realpath(argument), skipped), key=lambda f: os.fsencode(_slashes(f[0], argument)))
+    if not found:
+        seen = {k: skipped[k] - before[k] for k in skipped if skipped[k] > before[k]}
+        had = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in seen.items())
+        raise UsageError(
+            f"{argument}: no readable file in this folder" + (f" (skipped: {had})" if had else "") + f"; known suffixes: {_known()}"
+        )
+    yield from found
+
+
+def _walk(folder: str, root: str, skipped: dict[str, int]) -> Iterator[tuple[str, tuple[str, str]]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError as e:
+        raise UsageError(f"{folder}: cannot be listed ({e.strerror})") from e
+    for entry in entries:
+        reason = _skip_reason([entry.name])
+        if reason is not None:
+            skipped[reason[0]] += 1
+        elif entry.is_symlink() and not _inside(os.path.realpath(entry.path), root):
+            skipped["outside_link"] += 1
+        elif entry.is_dir():
+            if entry.is_symlink():
+                skipped["repeated"] += 1  # its files are met where they lie
+            else:
+                yield from _walk(entry.path, root, skipped)
+        elif (fmt := format_of(entry.name)) is None:
+            skipped["unknown_suffix"] += 1
+        elif not entry.is_file():
+            raise UsageError(f"{entry.path}: " + ("a link to nothing" if entry.is_symlink() else "not a regular file"))
+        else:
+            yield entry.path, fmt
+
+
+def _inside(real: str, root: str) -> bool:
+    return real.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def _common_parent(arguments: Sequence[str]) -> str:
+    try:
+        return os.path.commonpath([os.path.dirname(a) for a in arguments])
+    except ValueError as e:  # several drives
+        raise UsageError(f"{arguments[0]} … {arguments[-1]}: no common parent folder; give them in separate runs") from e
+
+
+def _slashes(path: str, base: str) -> str:
+    return os.path.relpath(path, base).replace(os.sep, "/")
+
+
+def _name(path: str, base: str) -> str:
+    name = os.path.basename(path) if path == base else _slashes(path, base)
+    try:
+        name.encode()
+    except UnicodeEncodeError as e:
+        raise UsageError(f"{os.fsencode(path)!r}: a file name that is not UTF-8; rename the file") from e
+    return name
+
+
+def _known() -> str:
+    return " ".join(SUFFIXES)

@@ -1,0 +1,18 @@
+"""Represent: documents to sketches and shingle sets."""
+
+from .segment import Segmenter
+from .segment import load as load_segmenter
+from .sketch import Signed, compact, shingle_sets, sketch
+from .values import as_text, hash_values, is_string
+
+__all__ = [
+    "Segmenter",
+    "Signed",
+    "as_text",
+    "compact",
+    "hash_values",
+    "is_string",
+    "load_segmenter",
+    "shingle_sets",
+    "sketch",
+]

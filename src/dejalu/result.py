@@ -1,0 +1,145 @@
+"""What a run found, to look at and to act on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .act.facts import Facts
+from .data import F64, I64, Bool, Input
+from .errors import UsageError
+
+Fetch = Callable[[I64], list[str | None]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result:
+    """The verdict on every document, by position: its record counted over all inputs, in input order.
+
+    Attributes:
+        keep: (n,) bool; False for removed documents and for damaged records that were set aside.
+        twin: (n,) int64; position of the kept document that a removed one repeats, -1 where kept.
+        similarity: (n,) float64 in [0, 1]; true similarity to the twin, NaN where kept.
+        inputs: the inputs in order; report: report.json as a dict; warnings: sentences worth reading.
+        evidence, output: folders that were written, or None.
+    """
+
+    keep: Bool
+    twin: I64
+    similarity: F64
+    inputs: Sequence[Input]
+    facts: Facts
+    report: Mapping[str, Any]
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    fetch: Fetch | None = None
+    evidence: Path | None = None
+    output: Path | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences worth reading before the result is used."""
+        return list(self.report["warnings"])
+
+    def __len__(self) -> int:
+        return len(self.keep)
+
+    def clusters(self) -> dict[int, list[int]]:
+        """Map each kept position that has copies to the positions removed for it, ascending."""
+        removed = np.flatnonzero(self.twin >= 0)
+        order = np.argsort(self.twin[removed], kind="stable")
+        removed = removed[order]
+        kept, first = np.unique(self.twin[removed], return_index=True)
+        return (
+            {int(k): part.tolist() for k, part in zip(kept, np.split(removed, first[1:]), strict=True)}
+            if len(kept)
+            else {}
+        )
+
+    def removed(self) -> pa.Table:
+        """Return the evidence: one row per removed document, in input order.
+
+        Columns: file, row, id, twin_file, twin_row, twin_id, similarity (float64), measure, method.
+        """
+        parts = [
+            table.add_column(0, pa.field("file", pa.string()), pa.array([file] * table.num_rows, pa.string()))
+            for file, table in self.tables.items()
+        ]
+        return pa.concat_tables(parts)
+
+    def filter(self, data: Any) -> Any:
+        """Return the kept part of `data`: its own type, its index kept.
+
+        Args:
+            data: what was given to `dedup`, or anything else with one item per document in the same order.
+
+        Raises:
+            UsageError: another number of items.
+        """
+        from .read import from_memory
+
+        memory = from_memory(data)
+        if len(memory) != len(self.keep):
+            raise UsageError(f"filter: the result is about {len(self.keep):,} documents, the data has {len(memory):,}")
+        return memory.filter(self.keep)
+
+    def show(self, limit: int = 10) -> None:
+        """Print removed texts beside their twins, differences marked.
+
+        Args:
+            limit: number of pairs.
+        """
+        from .act.side_by_side import print_pairs
+
+        print_pairs(self.examples(limit))
+
+    def examples(self, limit: int = 3) -> list[dict[str, Any]]:
+        """Return some removed documents with their twins: evidence columns, and both texts where they are at hand.
+
+        Near duplicates come before equal texts, since they are what one wants to look at.
+        """
+        table = self.removed()
+        near = (
+            np.flatnonzero(np.array([m != "equal" for m in table.column("measure").to_pylist()], np.bool_))
+            if table.num_rows
+            else []
+        )
+        chosen = [*near[:limit]]
+        chosen += [i for i in range(min(table.num_rows, 2 * limit)) if i not in set(chosen)][: limit - len(chosen)]
+        rows = table.take(pa.array(chosen, pa.int64())).to_pylist()
+        if self.fetch is not None and rows:
+            removed = np.flatnonzero(self.twin >= 0)[np.array(chosen, np.int64)]
+            texts = self.fetch(np.concatenate((removed, self.twin[removed])))
+            for i, row in enumerate(rows):
+                row["text"], row["twin_text"] = texts[i], texts[len(rows) + i]
+        return rows
+
+    def __repr__(self) -> str:
+        counts = self.report
+        gone = counts["removed_equal"] + counts["removed_near"]
+        lines = [
+            f"<dejalu.Result: {counts['read']:,} read, {counts['kept']:,} kept, {gone:,} removed "
+            f"({counts['removed_equal']:,} equal, {counts['removed_near']:,} near)>"
+        ]
+        for row in self.examples(3):
+            where = (
+                f"{row['file']} row {row['row']}"
+                if len(self.inputs) > 1 or row["file"] != "memory"
+                else f"{row['row']}"
+            )
+            whose = f"{row['twin_file']} row {row['twin_row']}" if where != f"{row['row']}" else f"{row['twin_row']}"
+            text = _short(row.get("text"))
+            lines.append(f"  {where} ≈ {whose}  {row['measure']} {row['similarity']:.3f}{text}")
+        lines += [f"  ! {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+def _short(text: str | None) -> str:
+    if text is None:
+        return ""
+    line = " ".join(text[:200].split())
+    return f"  {line[:60]}…" if len(line) > 60 else f"  {line}"

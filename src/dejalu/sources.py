@@ -1,0 +1,158 @@
+"""Where documents come from, seen alike: files on a disk, or texts and tables in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from . import read
+from .data import I64, Docs, Input, Problem, Records
+from .plan import Plan
+
+OnProblem = Callable[[Problem], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One unit of the first pass: piece `index` of input `part`; `what` is the reader's own description of it."""
+
+    part: int
+    index: int
+    what: Any
+
+    @property
+    def name(self) -> str:
+        """A name for the store."""
+        return f"{self.part:07d}-{self.index:05d}"
+
+
+class Source(Protocol):
+    """A collection of inputs in input order."""
+
+    inputs: tuple[Input, ...]
+    skipped: dict[str, int]
+
+    def pieces(self, on_problem: OnProblem) -> list[Piece]:
+        """All units of the first pass, in input order."""
+        ...
+
+    def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
+        """Stream a piece."""
+        ...
+
+    def rows(self, part: int, rows: I64) -> Iterator[Docs]:
+        """Stream only these rows (ascending) of one input."""
+        ...
+
+
+class FileSource:
+    """Files and folders, by `dejalu.read`."""
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]], plan: Plan) -> None:
+        found = read.discover(paths)
+        self._set(found.inputs, plan)
+        self.skipped = dict(found.skipped)
+        self.roots = found.roots
+
+    @classmethod
+    def of(cls, inputs: Sequence[Input], plan: Plan) -> FileSource:
+        """The inputs that a finished run recorded."""
+        source = cls.__new__(cls)
+        source._set(tuple(inputs), plan)
+        return source
+
+    def _set(self, inputs: tuple[Input, ...], plan: Plan) -> None:
+        self.inputs: tuple[Input, ...] = inputs
+        self.skipped: dict[str, int] = {}
+        self.roots: Sequence[Path] = tuple(Path(i.path) for i in inputs)
+        self._plan = plan
+        self._columns: dict[int, read.Columns] = {}
+
+    def columns(self, part: int) -> read.Columns:
+        """The columns to read of one file; resolved once."""
+        if part not in self._columns:
+            plan = self._plan
+            self._columns[part] = read.resolve(
+                self.inputs[part],
+                text_columns=plan.text_column,
+                id_column=plan.id_column,
+                extra=plan.extra_columns,
+                encoding=plan.encoding,
+                on_error=plan.on_error,
+            )
+        return self._columns[part]
+
+    def pieces(self, on_problem: OnProblem) -> list[Piece]:
+        """All units of the first pass."""
+        return [
+            Piece(i.part, index, what)
+            for i in self.inputs
+            for index, what in enumerate(read.pieces(i, self.columns(i.part)))
+        ]
+
+    def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
+        """Stream a piece."""
+        return read.read(
+            self.inputs[piece.part],
+            piece.what,
+            self.columns(piece.part),
+            batch_rows=batch_rows or None,
+            on_problem=on_problem,
+        )
+
+    def rows(self, part: int, rows: I64) -> Iterator[Docs]:
+        """Stream some rows of one file."""
+        return read.rows(self.inputs[part], self.columns(part), rows)
+
+    def records(self, part: int) -> Iterator[Records] | None:
+        """Raw records of a line format; None for formats that have none."""
+        if self.inputs[part].format not in ("jsonl", "csv"):
+            return None
+        return read.records(self.inputs[part], self.columns(part))
+
+
+class MemorySource:
+    """Texts and tables in memory, by `dejalu.read.from_memory`."""
+
+    def __init__(self, data: Any, plan: Plan) -> None:
+        self.memory = read.from_memory(data)
+        self.inputs: tuple[Input, ...] = self.memory.inputs
+        self.skipped: dict[str, int] = {}
+        self._columns = [
+            self.memory.resolve(
+                i.part, text_columns=plan.text_column, id_column=plan.id_column, extra=plan.extra_columns
+            )
+            for i in self.inputs
+        ]
+
+    def columns(self, part: int) -> Any:
+        """The columns to read of one table."""
+        return self._columns[part]
+
+    def pieces(self, on_problem: OnProblem) -> list[Piece]:
+        """One unit per table."""
+        return [Piece(i.part, 0, None) for i in self.inputs]
+
+    def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
+        """Stream a table."""
+        return self.memory.batches(piece.part, self._columns[piece.part], batch_rows=batch_rows or None)
+
+    def rows(self, part: int, rows: I64) -> Iterator[Docs]:
+        """Stream some rows of one table."""
+        return self.memory.rows(part, self._columns[part], rows)
+
+
+def open_source(data: Any, to: Any, plan: Plan) -> FileSource | MemorySource:
+    """Take what the user gave: paths, or texts.
+
+    A str or PathLike is a path; a list is paths if `to` is given or every item is a PathLike; everything else is data.
+
+    Raises:
+        UsageError: nothing found, or data of a kind that cannot be read.
+    """
+    if read.is_paths(data, to):
+        return FileSource([data] if isinstance(data, (str, os.PathLike)) else list(data), plan)
+    return MemorySource(data, plan)

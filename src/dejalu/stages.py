@@ -1,0 +1,286 @@
+"""The tasks of a run. Each is pure and idempotent: what it computes goes to the store under a name, and a resumed
+run skips it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from . import candidates, represent, verify
+from .corpus import ID, ID_KIND, KEEP, SOURCE, Corpus, Facts
+from .data import F64, I64, U8, U64, Docs, Keys, Problem, row_of, text_buffers
+from .engines import Store
+from .meter import Meter, Progress
+from .plan import Plan
+from .represent import Segmenter, Signed
+from .sources import Piece, Source
+from .texts import TextCache, fetch, in_order
+
+CHUNK = 32 << 20  # bytes of text that one settling call holds
+NAMED = 20  # documents with invalid UTF-8 that the report names
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every task needs."""
+
+    source: Source
+    plan: Plan
+    store: Store
+    cache: TextCache
+    meter: Meter
+    progress: Progress
+    batch_rows: int
+    segmenter: Segmenter | None
+
+
+def sketch_piece(run: Context, piece: Piece) -> None:
+    """Read a piece and store what is kept of each of its documents."""
+    name = sketch_name(piece)
+    if run.store.has(name):
+        run.progress.advance("sketch", run.store.get(name).num_rows)
+        return
+    plan, facts = run.plan, Facts()
+    on_problem = _stop_or_collect(plan, facts)
+    batches: list[pa.RecordBatch] = []
+    texts: list[pa.LargeStringArray] = []
+    schema: pa.Schema | None = None
+    for docs in run.meter.iterate("read", run.source.read(piece, run.batch_rows, on_problem)):
+        with run.meter.room("represent"):
+            signed = represent.sketch(
+                docs,
+                method=plan.method,
+                shingle=plan.shingle,
+                unit=plan.unit,
+                slots=plan.slots,
+                segmenter=run.segmenter,
+            )
+            _count(facts, signed)
+            batch = _columns(run, piece, docs, signed)
+        schema = schema or batch.schema
+        batches.append(batch)
+        texts.append(docs.text)
+        run.progress.advance("sketch", len(docs))
+    if run.cache.room:
+        run.cache.offer(piece.name, texts)
+    for problem in facts.problems:
+        facts.rows = max(facts.rows, problem.row + 1)
+    with run.meter.room("represent"):
+        table = pa.Table.from_batches(batches) if batches else _columns(run, piece, *_nothing(run)).schema.empty_table()
+        table = pa.Table.from_batches([_one_batch(table)]) if len(batches) > 1 else table
+        run.store.put(name, table.replace_schema_metadata({b"dejalu": facts.to_json()}))
+
+
+def sketch_name(piece: Piece) -> str:
+    """Name of a piece's first-pass table in the store."""
+    return f"sketch/{piece.name}"
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    return (
+        table.combine_chunks().to_batches()[0]
+        if table.num_rows
+        else pa.RecordBatch.from_pylist([], schema=table.schema)
+    )
+
+
+def _nothing(run: Context) -> tuple[Docs, Signed]:
+    docs = Docs(np.zeros(0, np.int64), pa.array([], pa.large_string()))
+    plan = run.plan
+    return docs, represent.sketch(docs, method=plan.method, shingle=plan.shingle, unit=plan.unit, slots=plan.slots)
+
+
+def _stop_or_collect(plan: Plan, facts: Facts):  # type: ignore[no-untyped-def]
+    def collect(problem: Problem) -> None:
+        if plan.on_error == "stop":
+            from .read import stop
+
+            stop(problem)
+        facts.problems.append(problem)
+
+    return collect
+
+
+def _count(facts: Facts, signed: Signed) -> None:
+    if not len(signed.ids):
+        return
+    facts.rows = max(facts.rows, int(row_of(signed.ids[-1:])[0]) + 1)
+    facts.null += int((signed.tokens < 0).sum())
+    facts.empty += int((signed.tokens == 0).sum())
+    facts.long_tokens += signed.long_tokens
+    bad = np.flatnonzero(signed.invalid)
+    facts.invalid += len(bad)
+    if len(bad) and len(facts.invalid_rows) < NAMED:
+        facts.invalid_rows += row_of(signed.ids[bad[: NAMED - len(facts.invalid_rows)]]).tolist()
+
+
+def _columns(run: Context, piece: Piece, docs: Docs, signed: Signed) -> pa.RecordBatch:
+    plan = run.plan
+    equal = signed.equal
+    within: U64 | None = None
+    if plan.within and plan.within in docs.columns:
+        within = represent.hash_values(docs.columns[plan.within], docs.kinds.get(plan.within))
+        equal = equal ^ within[:, None]
+    columns: dict[str, pa.Array] = {
+        "doc": pa.array(signed.ids),
+        "tokens": pa.array(signed.tokens),
+        "equal_high": pa.array(np.ascontiguousarray(equal[:, 0])),
+        "equal_low": pa.array(np.ascontiguousarray(equal[:, 1])),
+    }
+    if within is not None:
+        columns["within"] = pa.array(within)
+    if plan.keep == "longest":
+        columns["size"] = pa.array(signed.sizes)
+    if plan.method == "minhash":
+        bands = plan.bands
+        keys = candidates.keys(signed.signatures, bands)
+        if within is not None:
+            keys ^= within
+        for b in range(bands.bands):
+            columns[f"band{b:03d}"] = pa.array(keys[b])
+        packed = represent.compact(signed.signatures)
+        columns["packed"] = pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(plan.slots), len(docs), [None, pa.py_buffer(np.ascontiguousarray(packed))]
+        )
+    id_column = run.source.columns(piece.part).id  # type: ignore[attr-defined]
+    if id_column and id_column in docs.columns:
+        kinds = docs.kinds.get(id_column)
+        columns["id_hash"] = pa.array(represent.hash_values(docs.columns[id_column], kinds))
+        columns[ID] = docs.columns[id_column]
+        if kinds is not None:
+            columns[ID_KIND] = pa.array(kinds)
+    for name, given in ((SOURCE, plan.source_column), (KEEP, plan.keep_column)):
+        if given and given in docs.columns:
+            columns[name] = _plain(docs.columns[given], docs.kinds.get(given))
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _plain(values: pa.Array, kinds: U8 | None) -> pa.Array:
+    """Strings as text, JSON nulls as nulls."""
+    if kinds is None:
+        return represent.as_text(values) if represent.is_string(values.type) else values
+    import pyarrow.compute as pc
+
+    return pc.if_else(pa.array(kinds > 1), values, pa.scalar(None, values.type))
+
+
+def edges_of_band(run: Context, corpus: Corpus, packed: U8, skip: U8, band: int) -> tuple[I64, I64]:
+    """Find the edges of one band, as places."""
+    name = f"edges/{band:03d}"
+    if not run.store.has(name):
+        with run.meter.room("candidates"):
+            keys = Keys(corpus.band(band), corpus.ids)
+            a, b = candidates.edges(keys, packed, skip, run.plan.bands)
+            run.store.put(name, pa.table({"a": a, "b": b}))
+    run.progress.advance("candidates", 1)
+    table = run.store.get(name)
+    return table.column("a").to_numpy(), table.column("b").to_numpy()
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What settling needs of the documents in work groups: rows as in Groups.place."""
+
+    place: I64
+    keys: U64  # (m, bands)
+    packed: U8  # (m, slots)
+
+
+def settle_partition(
+    run: Context, corpus: Corpus, members: Members, border: I64, stored: list[str], name: str, unit: str = "verify"
+) -> tuple[I64, I64, F64, int]:
+    """Settle the work groups of one partition.
+
+    Args:
+        border: (g + 1,) borders of its groups, as rows of `members`.
+        stored: names of the tables with texts that are not in the cache.
+        name: of the result in the store.
+
+    Returns:
+        removed places, their twins' places, similarities; comparisons that the cap skipped.
+    """
+    if not run.store.has(name):
+        first, last = int(border[0]), int(border[-1])
+        with run.meter.room("verify"):
+            texts, rows = fetch(corpus, run.cache, [run.store.get(s) for s in stored], members.place[first:last])
+            lengths = np.diff(text_buffers(texts)[1])[rows]
+            size = np.concatenate(([0], np.cumsum(lengths)))
+            found = [
+                _settle_chunk(run, members, border[a : b + 1], texts, rows, size, first)
+                for a, b in _chunks(border - first, size)
+            ]
+            skipped = sum(f[3] for f in found)
+            table = pa.table(
+                {
+                    "place": np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)]),
+                    "twin": np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)]),
+                    "similarity": np.concatenate([np.zeros(0), *(f[2] for f in found)]),
+                }
+            )
+            run.store.put(name, table.replace_schema_metadata({b"skipped": str(skipped).encode()}))
+        run.progress.advance(unit, last - first)
+    table = run.store.get(name)
+    return (
+        table.column("place").to_numpy(),
+        table.column("twin").to_numpy(),
+        table.column("similarity").to_numpy(),
+        int(table.schema.metadata[b"skipped"]),
+    )
+
+
+def _chunks(border: I64, size: I64) -> list[tuple[int, int]]:
+    """Runs of whole groups of at most CHUNK bytes of text; a larger group stands alone."""
+    out = []
+    first = 0
+    while first < len(border) - 1:
+        last = int(np.searchsorted(size[border], size[border[first]] + CHUNK, "right")) - 1
+        last = min(max(last, first + 1), len(border) - 1)
+        out.append((first, last))
+        first = last
+    return out
+
+
+def _settle_chunk(
+    run: Context, members: Members, border: I64, texts: pa.Array, rows: I64, size: I64, base: int
+) -> tuple[I64, I64, F64, int]:
+    """Settle whole groups at once, or one group larger than CHUNK batch by batch, carrying its kept documents along."""
+    plan = run.plan
+    first, last = int(border[0]), int(border[-1])
+    steps = [(first, last)]
+    if len(border) == 2 and size[last - base] - size[first - base] > CHUNK:
+        steps = [
+            (first + a, first + b)
+            for a, b in _chunks(np.arange(last - first + 1), size[first - base : last - base + 1])
+        ]
+    carried = np.zeros(0, np.int64)  # rows of kept documents from earlier steps
+    kept_sets = (np.zeros(0, np.uint64), np.zeros(1, np.int64))
+    removed, twins, shares, skipped = [], [], [], 0
+    for a, b in steps:
+        sets = represent.shingle_sets(
+            in_order(texts, rows[a - base : b - base]), shingle=plan.shingle, unit=plan.unit, segmenter=run.segmenter
+        )
+        sets = (np.concatenate((kept_sets[0], sets[0])), np.concatenate((kept_sets[1], sets[1][1:] + kept_sets[1][-1])))
+        row = np.concatenate((carried, np.arange(a, b)))
+        groups = border - first if len(steps) == 1 else np.array([0, len(row)])
+        twin, similarity, skip = verify.settle(
+            groups.astype(np.int64),
+            members.keys[row],
+            members.packed[row],
+            sets,
+            threshold=plan.threshold,
+            min_matches=plan.bands.min_matches,
+            cap=plan.kept_cap,
+            settled=len(carried),
+        )
+        out = np.flatnonzero(twin >= 0)
+        removed.append(members.place[row[out]])
+        twins.append(members.place[row[twin[out]]])
+        shares.append(similarity[out])
+        skipped += skip
+        if len(steps) > 1:
+            kept = twin < 0
+            carried, kept_sets = row[kept], verify.subsets(sets, kept)
+    return np.concatenate(removed), np.concatenate(twins), np.concatenate(shares), skipped

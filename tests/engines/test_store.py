@@ -1,0 +1,63 @@
+"""The store keeps whole tables, and nothing that a killed run half wrote."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from dejalu.engines import FileStore, Local, MemoryStore
+from dejalu.errors import StoreError
+
+TABLE = pa.table({"a": [1, 2, 3], "t": ["x", "y", None]}).replace_schema_metadata({b"k": b"v"})
+
+
+@pytest.fixture(params=["memory", "files"])
+def store(request, tmp_path):
+    return MemoryStore() if request.param == "memory" else FileStore(tmp_path / "store")
+
+
+def test_what_was_put_is_got(store):
+    assert not store.has("s/1")
+    store.put("s/1", TABLE)
+    assert store.has("s/1")
+    assert store.get("s/1").equals(TABLE, check_metadata=True)
+    store.drop("s/1")
+    assert not store.has("s/1")
+    with pytest.raises(StoreError):
+        store.get("s/1")
+
+
+def test_another_process_finds_whole_tables_only(tmp_path):
+    FileStore(tmp_path).put("one", TABLE)
+    FileStore(tmp_path).put("two", TABLE)
+    FileStore(tmp_path).put("three", TABLE)
+    damaged = bytearray((tmp_path / "two.table").read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (tmp_path / "two.table").write_bytes(damaged)                 # a flipped bit
+    (tmp_path / "three.table").write_bytes((tmp_path / "three.table").read_bytes()[:-5])
+    (tmp_path / "four.table").write_bytes((tmp_path / "one.table").read_bytes())  # killed before it was vouched for
+    again = FileStore(tmp_path)
+    assert [again.has(name) for name in ("one", "two", "three", "four")] == [True, False, False, False]
+    assert again.get("one").equals(TABLE)
+
+
+def test_work_files_never_look_like_data(tmp_path):
+    FileStore(tmp_path).put("sketch/0", TABLE)
+    suffixes = {p.suffix for p in tmp_path.rglob("*") if p.is_file()}
+    assert suffixes == {".table", ".ok"}
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_local_engine_keeps_the_order_of_items(threads):
+    assert Local(threads).map(lambda x: x * x, range(50)) == [x * x for x in range(50)]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_local_engine_raises_what_a_task_raised(threads):
+    def task(x):
+        if x == 3:
+            raise ValueError("three")
+        return x
+
+    with pytest.raises(ValueError, match="three"):
+        Local(threads).map(task, range(8))

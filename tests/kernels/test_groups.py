@@ -1,0 +1,122 @@
+"""Group kernels against their plain twins, on small random worlds where everything collides often."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dejalu.kernels import groups as native
+from dejalu.kernels.reference import groups as twin
+
+BANDS, WIDTH = 4, 16
+
+
+@st.composite
+def worlds(draw, most=24):
+    """Documents with few different keys, sketches and shingles, so that buckets, ties and near misses are common."""
+    n = draw(st.integers(1, most))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    spread = draw(st.sampled_from([1, 2, 5, 50]))
+    keys = rng.integers(0, spread, (n, BANDS)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.arange(BANDS, dtype=np.uint64)
+    packed = rng.integers(0, draw(st.sampled_from([1, 2, 3])), (n, WIDTH)).astype(np.uint8)
+    vocabulary = draw(st.sampled_from([3, 12, 40]))
+    sets = [np.unique(rng.integers(0, vocabulary, rng.integers(1, 14))).astype(np.uint64) for _ in range(n)]
+    offsets = np.concatenate(([0], np.cumsum([len(s) for s in sets]))).astype(np.int64)
+    return keys, packed, np.concatenate(sets), offsets
+
+
+@given(worlds(), st.sampled_from([0.1, 0.5, 2 / 3, 0.8, 1.0]), st.integers(0, WIDTH), st.sampled_from([1, 2, 70_000]), st.data())
+@settings(max_examples=300, deadline=None)
+def test_settle_is_its_twin_both_ways(world, threshold, min_matches, cap, data):
+    keys, packed, values, offsets = world
+    n = len(keys)
+    cuts = sorted(data.draw(st.sets(st.integers(1, n), max_size=3)) | {n})
+    groups = np.array([0, *cuts], np.int64)
+    settled = data.draw(st.integers(0, n)) if len(groups) == 2 else 0
+    args = (groups, keys, packed, values, offsets)
+    options = {"threshold": threshold, "min_matches": min_matches, "cap": cap, "settled": settled}
+    expected = twin.settle(*args, **options)
+    for small in (0, 2_000):                       # the prefix index, and looking at every kept document
+        got = native.settle(*args, **options, small=small)
+        np.testing.assert_array_equal(got[0], expected[0])
+        np.testing.assert_array_equal(got[1], expected[1])
+        assert got[2] == expected[2]
+
+
+@given(worlds(), st.integers(0, WIDTH), st.integers(1, 30))
+@settings(max_examples=150, deadline=None)
+def test_edges_and_buckets_are_their_twins(world, min_matches, limit):
+    keys, packed, _, _ = world
+    key = np.ascontiguousarray(keys[:, 0])
+    skip = (packed[:, 0] == 1).astype(np.uint8)
+    for s in (None, skip):
+        for got, expected in zip(native.repeated(key, s), twin.repeated(key, s), strict=True):
+            np.testing.assert_array_equal(got, expected)
+        got = native.band_edges(key, packed, s, min_matches, limit)
+        expected = twin.band_edges(key, packed, s, min_matches, limit)
+        np.testing.assert_array_equal(np.stack(got), np.stack(expected))
+
+
+@given(worlds(), st.sampled_from([0.3, 0.8, 1.0]), st.integers(0, WIDTH), st.sampled_from([3, 10_000]))
+@settings(max_examples=150, deadline=None)
+def test_band_pairs_are_their_twins(world, threshold, min_matches, most):
+    keys, packed, values, offsets = world
+    keys = np.ascontiguousarray(keys.T)
+    weight = np.arange(1, keys.shape[1] + 1)
+    for band in range(BANDS):
+        options = {"threshold": threshold, "min_matches": min_matches, "most": most}
+        got = native.band_pairs(keys, band, None, packed, values, offsets, weight, **options)
+        expected = twin.band_pairs(keys, band, None, packed, values, offsets, weight, **options)
+        assert got[3] == expected[3]
+        for g, e in zip(got[:3], expected[:3], strict=True):
+            np.testing.assert_array_equal(g, e)
+
+
+@given(st.integers(1, 40), st.data())
+def test_components_are_their_twin(n, data):
+    ends = st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=60)
+    edges = np.array(data.draw(ends), np.int64).reshape(-1, 2)
+    a, b = np.ascontiguousarray(edges[:, 0]), np.ascontiguousarray(edges[:, 1])
+    np.testing.assert_array_equal(native.components(n, a, b), twin.components(n, a, b))
+
+
+@given(worlds())
+def test_jaccard_is_its_twin(world):
+    _, _, values, offsets = world
+    n = len(offsets) - 1
+    a, b = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(n)))
+    np.testing.assert_array_equal(native.jaccard(a, b, values, offsets), twin.jaccard(a, b, values, offsets))
+
+
+def test_jaccard_of_an_empty_set_is_zero():
+    offsets = np.array([0, 0, 0, 1])
+    a, b = np.array([0, 0, 2]), np.array([1, 2, 2])
+    assert native.jaccard(a, b, np.array([7], np.uint64), offsets).tolist() == [0.0, 0.0, 1.0]
+
+
+@given(st.integers(0, 5), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32))
+def test_band_keys_are_their_twin(n, bands, rows, seed):
+    signatures = np.random.default_rng(seed).integers(0, 2**32, (n, bands * rows + 1), dtype=np.uint32)
+    np.testing.assert_array_equal(native.band_keys(signatures, bands, rows), twin.band_keys(signatures, bands, rows))
+
+
+def test_mix_is_its_twin_and_does_not_change():
+    values = np.array([0, 1, 2**63, 2**64 - 1], np.uint64)
+    np.testing.assert_array_equal(native.mix64(values), twin.mix64(values))
+    assert native.mix64(values).tolist() == [0, 6238072747940578789, 2720858781877447050, 13029008266876403067]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: native.components(2, np.array([0]), np.array([2])),
+        lambda: native.band_keys(np.zeros((1, 4), np.uint32), 2, 3),
+        lambda: native.jaccard(np.array([0]), np.array([0]), np.zeros(0, np.uint64), np.array([0, 1])),
+        lambda: native.components(2, np.array([0.0]), np.array([1.0])),
+    ],
+)
+def test_wrong_arrays_are_refused(call):
+    with pytest.raises((ValueError, TypeError)):
+        call()
