@@ -110,7 +110,9 @@ def main() -> None:
             out = str(Path(scratch) / f"run{run}")
             jobs.append(child("job", str(folder), out, json.dumps({"mode": args.mode, "threads": args.threads})))
         start_up = [child("start") for _ in range(3)]
-        audited = child("job", str(folder), str(Path(scratch) / "audit"), json.dumps({"mode": "report", "audit": args.audit}))
+        audited = child(
+            "job", str(folder), str(Path(scratch) / "audit"), json.dumps({"mode": "report", "audit": args.audit})
+        )
         right, checked = precision(folder, Path(scratch) / "audit-evidence", args.sample)
     mb = float(str(decodes[0]["bytes"])) / 1e6
     decode = statistics.median(float(str(d["cpu"])) for d in decodes)

@@ -29,6 +29,36 @@ struct Bucketed {
     bool operator<(const Bucketed& o) const { return key != o.key ? key < o.key : place < o.place; }
 };
 
+// Sorts rows whose keys are well mixed and whose places ascend: one scatter by the leading bits leaves runs of a few rows,
+// which insertion puts in order; equal keys keep their order of places.
+inline void sort_mixed(std::vector<Bucketed>& rows) {
+    if (rows.size() < 64) {
+        std::sort(rows.begin(), rows.end());
+        return;
+    }
+    int bits = 1;
+    while (bits < 24 && (size_t{1} << (bits + 1)) <= rows.size()) ++bits;
+    std::vector<size_t> start((size_t{1} << bits) + 1);
+    for (const Bucketed& r : rows) ++start[(r.key >> (64 - bits)) + 1];
+    for (size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
+    std::vector<Bucketed> out(rows.size());
+    for (const Bucketed& r : rows) out[start[r.key >> (64 - bits)]++] = r;    // start[b] becomes the end of run b
+    size_t first = 0;
+    for (size_t b = 0; b + 1 < start.size(); ++b) {
+        const size_t last = start[b];
+        if (last - first > 32) std::stable_sort(out.begin() + first, out.begin() + last, [](const Bucketed& x, const Bucketed& y) { return x.key < y.key; });
+        else
+            for (size_t i = first + 1; i < last; ++i) {
+                const Bucketed r = out[i];
+                size_t j = i;
+                for (; j > first && out[j - 1].key > r.key; --j) out[j] = out[j - 1];
+                out[j] = r;
+            }
+        first = last;
+    }
+    rows.swap(out);
+}
+
 // The places whose key occurs at least twice, sorted by (key, place). Most keys of a band are alone: two bitmaps filled in
 // one pass drop nearly all of them, so that only a few are sorted.
 inline std::vector<Bucketed> repeated(const uint64_t* key, int64_t n, const uint8_t* skip) {
@@ -48,7 +78,7 @@ inline std::vector<Bucketed> repeated(const uint64_t* key, int64_t n, const uint
         const uint64_t cell = key[i] >> shift;
         if (twice[cell >> 6] >> (cell & 63) & 1) out.push_back({key[i], i});
     }
-    std::sort(out.begin(), out.end());
+    sort_mixed(out);
     size_t kept = 0;                                             // cells collide: drop keys that are alone after all
     for (size_t i = 0; i < out.size();) {
         size_t j = i + 1;

@@ -12,8 +12,9 @@ namespace {
 using Places = std::optional<In<int64_t>>;
 
 Part part_of(const In<uint8_t>& block, bool final, const Places& wanted) {
-    return {block.data(), static_cast<int64_t>(block.shape(0)), final, wanted ? wanted->data() : nullptr,
-            wanted ? static_cast<int64_t>(wanted->shape(0)) : 0};
+    static const int64_t none = 0;                             // an empty array's data may be null, which means all
+    const int64_t n = wanted ? static_cast<int64_t>(wanted->shape(0)) : 0;
+    return {block.data(), static_cast<int64_t>(block.shape(0)), final, !wanted ? nullptr : n ? wanted->data() : &none, n};
 }
 
 Out<uint8_t> own(Bytes&& bytes) {

@@ -62,7 +62,7 @@ struct Tokenizer {
             if (other && m > 0 && !(fast_entry(decode(p + m, end).point) & BOUNDARY)) --m;   // the base of a cluster
             if (m) ascii(b.word, m);
             p += m;
-            if (other) p = points(p, stop, end);
+            if (other && p < stop) p = points(p, stop, end);     // a block may reach past the piece
             if (failed) return end;
         }
         return p;

@@ -37,13 +37,21 @@ inline int sequence(const uint8_t* p, const uint8_t* end) {
 inline const uint8_t* first_invalid(const uint8_t* p, const uint8_t* end) {
     while (p < end) {
         while (end - p >= scan::kWidth && !scan::Block(p).high()) p += scan::kWidth;
-        const uint8_t* const stop = end - p > 2 * scan::kWidth ? p + 2 * scan::kWidth : end;
-        while (p < stop) {
-            if (*p < 0x80) {
+        // Then code point by code point, until the text has been ASCII for a while.
+        for (int ascii = 0; p < end && ascii < scan::kWidth;) {
+            const uint8_t b = *p;
+            if (b < 0x80) {
                 ++p;
-            } else if (end - p >= 3 && (*p & 0xF0) == 0xE0 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80 &&
-                       *p != 0xE0 && *p != 0xED) {
-                p += 3;                                        // most of Chinese, Japanese, Korean, Thai, Hindi
+                ++ascii;
+                continue;
+            }
+            ascii = 0;
+            if (b > 0xE0 && b < 0xF0 && b != 0xED && end - p >= 3) {   // most of Chinese, Japanese, Korean, Thai, Hindi
+                if (((p[1] ^ 0x80) | (p[2] ^ 0x80)) & 0xC0) return p;
+                p += 3;
+            } else if (b >= 0xC2 && b < 0xE0 && end - p >= 2) {        // Cyrillic, Greek, Arabic, accents
+                if ((p[1] & 0xC0) != 0x80) return p;
+                p += 2;
             } else {
                 const int n = sequence(p, end);
                 if (n < 0) return p;

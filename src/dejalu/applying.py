@@ -53,7 +53,7 @@ def apply(
     folder, out = Path(evidence), Path(to)
     found = applied.load(folder)
     plan = Plan.from_dict(found.plan).with_(mode=mode, add_columns=tuple(add_columns))
-    source = FileSource.of(found.inputs, plan)
+    source = FileSource(found.inputs, plan)
     check_output(out, folder, source.inputs, source.roots, overwrite=overwrite, resume=resume, evidence_is_read=True)
     now = Manifest({**recorded(plan), "output": str(out.resolve())}, source.inputs)
     work = folder / WORK

@@ -28,14 +28,14 @@ def audit(job: Job, corpus: Corpus, verdicts: Verdicts) -> dict[str, Any] | None
     drawn_ids = exact.sample(corpus.ids, corpus.tokens, plan.audit)
     drawn_places = np.searchsorted(corpus.ids, drawn_ids)
     sets = _sets(job, texts_of(job.source, corpus, job.cache, drawn_places))
-    drawn = exact.prepare(
-        drawn_ids, *sets, removed=removed, groups=None if groups is None else groups[drawn_places]
-    )
+    drawn = exact.prepare(drawn_ids, *sets, removed=removed, groups=None if groups is None else groups[drawn_places])
     job.progress.start("audit", corpus.n, "documents")
 
     def join(item: tuple[int, Piece]) -> exact.Tally:
         i, piece = item
-        tallies = []
+        tallies: list[exact.Tally] = []
+        if corpus.tables[i].num_rows == 0:
+            return exact.merge(drawn, tallies)  # nothing, or a file set aside as a whole
         cached = job.cache.get(piece.name)
         first = int(corpus.start[i])
         batches = (

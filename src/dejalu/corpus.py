@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from .data import I64, U8, U64, Problem, part_of, row_of
-from .engines import Store
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP = "id", "id_kind", "source", "keep_value"
@@ -24,7 +23,7 @@ ID, ID_KIND, SOURCE, KEEP = "id", "id_kind", "source", "keep_value"
 
 @dataclass(slots=True)
 class Facts:
-    """Counts of one piece, or of all of them; kept beside the piece's table so that a resumed run has them."""
+    """Counts of one piece, or of all of them; kept beside the piece's table, so that a resumed run has them."""
 
     rows: int = 0  # records up to the end of this piece, set-aside ones included
     null: int = 0
@@ -35,23 +34,27 @@ class Facts:
     problems: list[Problem] = field(default_factory=list)
 
     def to_json(self) -> bytes:
-        """Pack for the table's metadata."""
+        """Pack for the store."""
         plain = {
             name: getattr(self, name) for name in ("rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
         }
         plain["problems"] = [
-            [p.file, p.row, p.line, p.reason, None if p.raw is None else base64.b64encode(p.raw).decode()]
+            [p.file, p.row, p.line, p.reason, None if p.raw is None else base64.b64encode(p.raw).decode(), p.rest]
             for p in self.problems
         ]
         return json.dumps(plain).encode()
+
+    def of_lost_file(self) -> Facts:
+        """The counts when the file is set aside as a whole: its problems only."""
+        return Facts(problems=[p for p in self.problems if p.row < 0])
 
     @classmethod
     def from_json(cls, packed: bytes) -> Facts:
         """Unpack."""
         plain: dict[str, Any] = json.loads(packed)
         plain["problems"] = [
-            Problem(f, row, line, reason, None if raw is None else base64.b64decode(raw))
-            for f, row, line, reason, raw in plain["problems"]
+            Problem(f, row, line, reason, None if raw is None else base64.b64decode(raw), rest)
+            for f, row, line, reason, raw, rest in plain["problems"]
         ]
         return cls(**plain)
 
@@ -59,10 +62,11 @@ class Facts:
 class Corpus:
     """Columns over all pieces."""
 
-    def __init__(self, store: Store, pieces: Sequence[Piece], names: Sequence[str], parts: int) -> None:
+    def __init__(self, pieces: Sequence[Piece], tables: Sequence[pa.Table], facts: Sequence[Facts], parts: int) -> None:
         self.pieces = list(pieces)
-        self.tables: list[pa.Table] = [store.get(name) for name in names]
-        self.facts = [Facts.from_json(t.schema.metadata[b"dejalu"]) for t in self.tables]
+        lost = {p.part for p, f in zip(pieces, facts, strict=True) if any(x.row < 0 for x in f.problems)}
+        self.tables = [t.slice(0, 0) if p.part in lost else t for p, t in zip(pieces, tables, strict=True)]
+        self.facts = [f.of_lost_file() if p.part in lost else f for p, f in zip(pieces, facts, strict=True)]
         self.start: I64 = np.concatenate(([0], np.cumsum([t.num_rows for t in self.tables]))).astype(np.int64)
         self.n = int(self.start[-1])
         self.ids: I64 = self.numbers("doc", np.int64)
@@ -71,8 +75,8 @@ class Corpus:
             [self.numbers("equal_high", np.uint64), self.numbers("equal_low", np.uint64)], axis=1
         )
         self.part_rows: I64 = np.zeros(parts, np.int64)
-        for piece, facts in zip(self.pieces, self.facts, strict=True):
-            self.part_rows[piece.part] = max(self.part_rows[piece.part], facts.rows)
+        for piece, counts in zip(self.pieces, self.facts, strict=True):
+            self.part_rows[piece.part] = max(self.part_rows[piece.part], counts.rows)
         self.part_start: I64 = np.concatenate(([0], np.cumsum(self.part_rows))).astype(np.int64)
 
     def numbers(self, name: str, kind: Any) -> Any:

@@ -72,9 +72,12 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One record that was set aside: a row (0-based record), a 1-based line where there are lines, a reason, its bytes.
+    """What was set aside, and why.
 
-    A file that cannot be read at all from some point on is one Problem with row -1 (or the first lost row).
+    row     0-based record; -1: the whole file, of which nothing is compared or written
+    line    1-based line where there are lines
+    raw     the record's bytes, where they were at hand
+    rest    the file breaks off at this record: it and all that may follow are lost, what comes before was read
     """
 
     file: str
@@ -82,6 +85,12 @@ class Problem:
     line: int | None
     reason: str
     raw: bytes | None = None
+    rest: bool = False
+
+    @property
+    def record(self) -> bool:
+        """Whether this is one damaged record, not a file or the rest of one."""
+        return self.row >= 0 and not self.rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ def finish(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int) -> Result
     if job.evidence is not None:
         with job.meter.room("act"):
             written = _write_evidence(job, tables, corpus)
-            report.write(job.evidence, facts)
-        gate(job, facts)
+            report.write(job.evidence, _timed(job, facts))
+    gate(job, facts)
     outputs = write_corpus(job, corpus, verdicts) if job.to is not None else []
     facts = _timed(job, facts)
     if job.evidence is not None:
@@ -132,10 +132,14 @@ def gate(job: Job, facts: Facts) -> None:
     over = [(name, gone / read) for name, read, gone in losses if read >= 1000 and gone / read > limit]
     if over:
         name, share = max(over, key=lambda item: item[1])
+        advice = f"Look at what goes without max_removal, or allow it with max_removal={_up(share):g} or higher."
+        if job.evidence is not None:
+            advice = (
+                f"No corpus was written; evidence and report are in {job.evidence}. Look at them (dejalu show "
+                f"{job.evidence}), then go on with --resume --max-removal {_up(share):g} or higher."
+            )
         raise GateClosed(
-            f"{name} would lose {share:.1%} of its documents, more than max_removal={limit:g} allows. No corpus was "
-            f"written; evidence and report are in {job.evidence}. Look at them (dejalu show {job.evidence}), then go on "
-            f"with --resume --max-removal {_up(share):g} or higher."
+            f"{name} would lose {share:.1%} of its documents, more than max_removal={limit:g} allows. " + advice
         )
 
 

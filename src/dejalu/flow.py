@@ -18,7 +18,7 @@ import numpy as np
 
 from . import cluster
 from .applying import apply, read_back
-from .corpus import KEEP, SOURCE, Corpus
+from .corpus import KEEP, SOURCE, Corpus, Facts
 from .data import F64, I64, U8
 from .finish import finish
 from .gathering import one_column
@@ -27,7 +27,7 @@ from .meter import Progress
 from .plan import Execution, Plan
 from .result import Result
 from .sources import FileSource
-from .stages import Members, edges_of_band, settle_partition, sketch_name, sketch_piece
+from .stages import Members, edges_of_band, facts_name, settle_partition, sketch_name, sketch_piece
 from .texts import files_of, missing, write_texts
 
 
@@ -73,11 +73,13 @@ def run(
 def first_pass(job: Job) -> Corpus:
     """Read every input once and keep hashes, band keys and compact sketches."""
     pieces = job.pieces
-    job.progress.start("sketch", None, "documents")
+    job.progress.start("read", sum(piece.size for piece in pieces) or None, "bytes")
     job.engine.map(lambda piece: sketch_piece(job.context, piece), pieces)
-    job.progress.finish("sketch")
+    job.progress.finish("read")
     with job.meter.room("cluster"):
-        corpus = Corpus(job.store, pieces, [sketch_name(p) for p in pieces], len(job.source.inputs))
+        tables = [job.store.get(sketch_name(p)) for p in pieces]
+        facts = [Facts.from_json(job.store.get(facts_name(p)).column("facts")[0].as_py()) for p in pieces]
+        corpus = Corpus(pieces, tables, facts, len(job.source.inputs))
     return corpus
 
 

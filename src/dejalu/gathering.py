@@ -47,7 +47,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
         "read": corpus.n,
         "null": int(null_or.sum()),
         "empty": total.empty,
-        "set_aside": sum(1 for p in total.problems if p.row >= 0),
+        "set_aside": sum(p.record for p in total.problems),
         "removed_equal": equal,
         "removed_near": len(verdicts) - equal,
         "kept": corpus.n - len(verdicts),
@@ -105,8 +105,8 @@ def files_of_run(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileFacts
     aside, broken = np.zeros(parts, np.int64), np.zeros(parts, np.bool_)
     for piece, facts in zip(corpus.pieces, corpus.facts, strict=True):
         for problem in facts.problems:
-            aside[piece.part] += problem.row >= 0
-            broken[piece.part] |= problem.row < 0
+            aside[piece.part] += problem.record
+            broken[piece.part] |= not problem.record
     return [
         FileFacts(
             i.file,

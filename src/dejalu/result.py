@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .act.facts import Facts
 from .data import F64, I64, Bool, Input
@@ -103,16 +104,12 @@ class Result:
         Near duplicates come before equal texts, since they are what one wants to look at.
         """
         table = self.removed()
-        near = (
-            np.flatnonzero(np.array([m != "equal" for m in table.column("measure").to_pylist()], np.bool_))
-            if table.num_rows
-            else []
-        )
-        chosen = [*near[:limit]]
-        chosen += [i for i in range(min(table.num_rows, 2 * limit)) if i not in set(chosen)][: limit - len(chosen)]
-        rows = table.take(pa.array(chosen, pa.int64())).to_pylist()
+        near = np.flatnonzero(pc.not_equal(table.column("measure"), "equal").to_numpy(zero_copy_only=False))
+        equal = np.setdiff1d(np.arange(min(table.num_rows, len(near) + limit)), near)
+        chosen = np.concatenate((near, equal)).astype(np.int64)[:limit]
+        rows: list[dict[str, Any]] = table.take(pa.array(chosen)).to_pylist()
         if self.fetch is not None and rows:
-            removed = np.flatnonzero(self.twin >= 0)[np.array(chosen, np.int64)]
+            removed = np.flatnonzero(self.twin >= 0)[chosen]
             texts = self.fetch(np.concatenate((removed, self.twin[removed])))
             for i, row in enumerate(rows):
                 row["text"], row["twin_text"] = texts[i], texts[len(rows) + i]

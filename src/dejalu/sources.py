@@ -17,11 +17,16 @@ OnProblem = Callable[[Problem], None]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One unit of the first pass: piece `index` of input `part`; `what` is the reader's own description of it."""
+    """One unit of the first pass: piece `index` of input `part`; `what` is the reader's own description of it.
+
+    `size` is its share of the file in bytes and `rows` its number of records, where known (0 else): for progress only.
+    """
 
     part: int
     index: int
     what: Any
+    size: int = 0
+    rows: int = 0
 
     @property
     def name(self) -> str:
@@ -34,6 +39,10 @@ class Source(Protocol):
 
     inputs: tuple[Input, ...]
     skipped: dict[str, int]
+
+    def columns(self, part: int) -> Any:
+        """The columns to read of one input; `.id` names the id column."""
+        ...
 
     def pieces(self, on_problem: OnProblem) -> list[Piece]:
         """All units of the first pass, in input order."""
@@ -51,25 +60,20 @@ class Source(Protocol):
 class FileSource:
     """Files and folders, by `dejalu.read`."""
 
-    def __init__(self, paths: Sequence[str | os.PathLike[str]], plan: Plan) -> None:
-        found = read.discover(paths)
-        self._set(found.inputs, plan)
-        self.skipped = dict(found.skipped)
-        self.roots = found.roots
-
-    @classmethod
-    def of(cls, inputs: Sequence[Input], plan: Plan) -> FileSource:
-        """The inputs that a finished run recorded."""
-        source = cls.__new__(cls)
-        source._set(tuple(inputs), plan)
-        return source
-
-    def _set(self, inputs: tuple[Input, ...], plan: Plan) -> None:
-        self.inputs: tuple[Input, ...] = inputs
-        self.skipped: dict[str, int] = {}
-        self.roots: Sequence[Path] = tuple(Path(i.path) for i in inputs)
+    def __init__(
+        self, inputs: Sequence[Input], plan: Plan, *, skipped: dict[str, int] | None = None, roots: Sequence[str] = ()
+    ) -> None:
+        self.inputs: tuple[Input, ...] = tuple(inputs)
+        self.skipped: dict[str, int] = dict(skipped or {})
+        self.roots: tuple[Path, ...] = tuple(Path(r) for r in roots)
         self._plan = plan
         self._columns: dict[int, read.Columns] = {}
+
+    @classmethod
+    def found(cls, paths: Sequence[str | os.PathLike[str]], plan: Plan) -> FileSource:
+        """Look for the inputs under paths: files, folders, patterns."""
+        found = read.discover(paths)
+        return cls(found.inputs, plan, skipped=dict(found.skipped), roots=found.roots)
 
     def columns(self, part: int) -> read.Columns:
         """The columns to read of one file; resolved once."""
@@ -87,10 +91,15 @@ class FileSource:
 
     def pieces(self, on_problem: OnProblem) -> list[Piece]:
         """All units of the first pass."""
+        return [piece for i in self.inputs for piece in self._pieces(i)]
+
+    def _pieces(self, i: Input) -> list[Piece]:
+        found = read.pieces(i, self.columns(i.part))
+        rows = sum(what.rows for what in found)
+        share = [what.rows / rows if rows else 1 / len(found) for what in found]
         return [
-            Piece(i.part, index, what)
-            for i in self.inputs
-            for index, what in enumerate(read.pieces(i, self.columns(i.part)))
+            Piece(i.part, index, what, round(i.size * part), what.rows)
+            for index, (what, part) in enumerate(zip(found, share, strict=True))
         ]
 
     def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
@@ -154,5 +163,5 @@ def open_source(data: Any, to: Any, plan: Plan) -> FileSource | MemorySource:
         UsageError: nothing found, or data of a kind that cannot be read.
     """
     if read.is_paths(data, to):
-        return FileSource([data] if isinstance(data, (str, os.PathLike)) else list(data), plan)
+        return FileSource.found([data] if isinstance(data, (str, os.PathLike)) else list(data), plan)
     return MemorySource(data, plan)

@@ -4,17 +4,21 @@ run skips it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from . import candidates, represent, verify
 from .corpus import ID, ID_KIND, KEEP, SOURCE, Corpus, Facts
-from .data import F64, I64, U8, U64, Docs, Keys, Problem, row_of, text_buffers
+from .data import F64, I64, U8, U64, Docs, Keys, row_of, text_buffers
 from .engines import Store
 from .meter import Meter, Progress
 from .plan import Plan
+from .read import stop
 from .represent import Segmenter, Signed
 from .sources import Piece, Source
 from .texts import TextCache, fetch, in_order
@@ -38,40 +42,59 @@ class Context:
 
 
 def sketch_piece(run: Context, piece: Piece) -> None:
-    """Read a piece and store what is kept of each of its documents."""
-    name = sketch_name(piece)
-    if run.store.has(name):
-        run.progress.advance("sketch", run.store.get(name).num_rows)
+    """Read a piece and store what is kept of each of its documents; its counts, stored last, vouch for all of it."""
+    name, counts = sketch_name(piece), facts_name(piece)
+    if run.store.has(name) and run.store.has(counts):
+        run.progress.advance("read", piece.size)
         return
-    plan, facts = run.plan, Facts()
-    on_problem = _stop_or_collect(plan, facts)
-    batches: list[pa.RecordBatch] = []
-    texts: list[pa.LargeStringArray] = []
-    schema: pa.Schema | None = None
-    for docs in run.meter.iterate("read", run.source.read(piece, run.batch_rows, on_problem)):
-        with run.meter.room("represent"):
-            signed = represent.sketch(
-                docs,
-                method=plan.method,
-                shingle=plan.shingle,
-                unit=plan.unit,
-                slots=plan.slots,
-                segmenter=run.segmenter,
-            )
-            _count(facts, signed)
-            batch = _columns(run, piece, docs, signed)
-        schema = schema or batch.schema
-        batches.append(batch)
-        texts.append(docs.text)
-        run.progress.advance("sketch", len(docs))
-    if run.cache.room:
-        run.cache.offer(piece.name, texts)
+    facts, shown = Facts(), _Shown(run.progress, piece)
+    on_problem = stop if run.plan.on_error == "stop" else facts.problems.append
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for docs in run.meter.iterate("read", run.source.read(piece, run.batch_rows, on_problem)):
+            with run.meter.room("represent"):
+                signed = _sign(run, docs)
+                _count(facts, signed)
+                batch = _columns(run, piece, docs, signed)
+            run.cache.add(piece.name, docs.text)
+            shown.advance(docs)
+            yield batch
+
+    run.cache.begin(piece.name)
+    stream = batches()
+    first = next(stream, None)
+    if first is None:
+        nothing = Docs(np.zeros(0, np.int64), pa.array([], pa.large_string()))
+        first = _columns(run, piece, nothing, _sign(run, nothing))
+    run.store.stream(name, first.schema, chain([first], stream))
+    run.cache.end(piece.name)
     for problem in facts.problems:
-        facts.rows = max(facts.rows, problem.row + 1)
-    with run.meter.room("represent"):
-        table = pa.Table.from_batches(batches) if batches else _columns(run, piece, *_nothing(run)).schema.empty_table()
-        table = pa.Table.from_batches([_one_batch(table)]) if len(batches) > 1 else table
-        run.store.put(name, table.replace_schema_metadata({b"dejalu": facts.to_json()}))
+        facts.rows = max(facts.rows, problem.row + problem.record)
+    run.store.put(counts, pa.table({"facts": pa.array([facts.to_json()])}))
+    shown.finish()
+
+
+class _Shown:
+    """Progress of one piece in bytes of its file: by records where their number is known, else by the text seen so far."""
+
+    def __init__(self, progress: Progress, piece: Piece) -> None:
+        self._progress, self._piece, self._done = progress, piece, 0
+
+    def advance(self, docs: Docs) -> None:
+        """A batch was read."""
+        if self._piece.rows:
+            step = self._piece.size * len(docs) // self._piece.rows
+        else:
+            step = docs.text.nbytes // 2  # markup, other columns and compression: a rough half
+        self._show(min(step, max(0, self._piece.size * 49 // 50 - self._done)))
+
+    def finish(self) -> None:
+        """The piece was read to its end."""
+        self._show(self._piece.size - self._done)
+
+    def _show(self, step: int) -> None:
+        self._done += step
+        self._progress.advance("read", step)
 
 
 def sketch_name(piece: Piece) -> str:
@@ -79,29 +102,16 @@ def sketch_name(piece: Piece) -> str:
     return f"sketch/{piece.name}"
 
 
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
-    return (
-        table.combine_chunks().to_batches()[0]
-        if table.num_rows
-        else pa.RecordBatch.from_pylist([], schema=table.schema)
-    )
+def facts_name(piece: Piece) -> str:
+    """Name of a piece's counts in the store."""
+    return f"facts/{piece.name}"
 
 
-def _nothing(run: Context) -> tuple[Docs, Signed]:
-    docs = Docs(np.zeros(0, np.int64), pa.array([], pa.large_string()))
+def _sign(run: Context, docs: Docs) -> Signed:
     plan = run.plan
-    return docs, represent.sketch(docs, method=plan.method, shingle=plan.shingle, unit=plan.unit, slots=plan.slots)
-
-
-def _stop_or_collect(plan: Plan, facts: Facts):  # type: ignore[no-untyped-def]
-    def collect(problem: Problem) -> None:
-        if plan.on_error == "stop":
-            from .read import stop
-
-            stop(problem)
-        facts.problems.append(problem)
-
-    return collect
+    return represent.sketch(
+        docs, method=plan.method, shingle=plan.shingle, unit=plan.unit, slots=plan.slots, segmenter=run.segmenter
+    )
 
 
 def _count(facts: Facts, signed: Signed) -> None:
@@ -145,7 +155,7 @@ def _columns(run: Context, piece: Piece, docs: Docs, signed: Signed) -> pa.Recor
         columns["packed"] = pa.FixedSizeBinaryArray.from_buffers(
             pa.binary(plan.slots), len(docs), [None, pa.py_buffer(np.ascontiguousarray(packed))]
         )
-    id_column = run.source.columns(piece.part).id  # type: ignore[attr-defined]
+    id_column = run.source.columns(piece.part).id
     if id_column and id_column in docs.columns:
         kinds = docs.kinds.get(id_column)
         columns["id_hash"] = pa.array(represent.hash_values(docs.columns[id_column], kinds))
@@ -162,8 +172,6 @@ def _plain(values: pa.Array, kinds: U8 | None) -> pa.Array:
     """Strings as text, JSON nulls as nulls."""
     if kinds is None:
         return represent.as_text(values) if represent.is_string(values.type) else values
-    import pyarrow.compute as pc
-
     return pc.if_else(pa.array(kinds > 1), values, pa.scalar(None, values.type))
 
 

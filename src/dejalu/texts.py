@@ -22,25 +22,36 @@ from .sources import Source
 
 
 class TextCache:
-    """Keeps the texts of whole pieces, up to `budget` bytes."""
+    """Keeps the texts of whole pieces, up to `budget` bytes over all threads."""
 
     def __init__(self, budget: int) -> None:
         self._left = budget
         self._lock = threading.Lock()
         self._pieces: dict[str, list[pa.LargeStringArray]] = {}
+        self._open: dict[str, list[pa.LargeStringArray]] = {}
 
-    def offer(self, name: str, texts: list[pa.LargeStringArray]) -> None:
-        """Keep a piece's batches if they fit."""
-        size = sum(text.nbytes for text in texts)
+    def begin(self, name: str) -> None:
+        """A piece is about to be read."""
+        if self._left > 0:
+            self._open[name] = []
+
+    def add(self, name: str, text: pa.LargeStringArray) -> None:
+        """Keep the next batch of a piece, or give the whole piece up when it does not fit."""
+        batches = self._open.get(name)
+        if batches is None:
+            return
         with self._lock:
-            if size <= self._left:
-                self._left -= size
-                self._pieces[name] = texts
+            if text.nbytes <= self._left:
+                self._left -= text.nbytes
+                batches.append(text)
+            else:
+                self._left += sum(b.nbytes for b in batches)
+                del self._open[name]
 
-    @property
-    def room(self) -> bool:
-        """Whether anything may still fit."""
-        return self._left > 0
+    def end(self, name: str) -> None:
+        """The piece was read to its end."""
+        if name in self._open:
+            self._pieces[name] = self._open.pop(name)
 
     def get(self, name: str) -> list[pa.LargeStringArray] | None:
         """The batches of a piece, in order, or None."""

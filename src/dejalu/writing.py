@@ -31,7 +31,7 @@ def file_verdicts(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileVerd
     borders = np.searchsorted(part_of(removed), np.arange(len(inputs) + 1))
     aside: list[list[int]] = [[] for _ in inputs]
     for piece, facts in zip(corpus.pieces, corpus.facts, strict=True):
-        aside[piece.part] += [p.row for p in facts.problems if p.row >= 0]
+        aside[piece.part] += [p.row for p in facts.problems if p.record]
     out = []
     for i in inputs:
         cut = slice(int(borders[i.part]), int(borders[i.part + 1]))

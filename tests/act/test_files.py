@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -112,6 +111,7 @@ def test_a_full_disk_is_a_clear_error(small_disk: Path, tmp_path: Path, kind: st
 
 
 def test_a_limit_on_file_sizes_is_a_clear_error(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, old[1]))
     try:
@@ -133,7 +133,7 @@ WRITER = """
     print("ready", flush=True)
     for i in range(10**6):
         write_corpus(verdicts(400, [0, 7]), folder / "a.parquet", folder / "out" / f"{{i % 50}}.parquet")
-        found = verdicts(4000, [0], format="jsonl", compression="gz")
+        found = verdicts(1000, [0], format="jsonl", compression="gz")
         split = records(data, size=500)
         write_corpus(found, folder / "a.jsonl", folder / "out" / f"{{i % 50}}.jsonl.gz", records=split)
 """
@@ -144,7 +144,7 @@ def test_kill_leaves_no_half_written_file_under_a_final_name(tmp_path: Path) -> 
 
     text = "words " * 300
     pq.write_table(pa.table({"text": [f"{i} {text}" for i in range(400)]}), tmp_path / "a.parquet", row_group_size=50)
-    lines = [b'{"text":"%d %s"}\n' % (i, text.encode()) for i in range(4000)]
+    lines = [b'{"text":"%d %s"}\n' % (i, text.encode()) for i in range(1000)]
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
     code = textwrap.dedent(WRITER.format(tests=str(Path(__file__).parents[1])))
     leftovers = 0
@@ -252,6 +252,12 @@ def test_folders_that_are_not_empty_need_a_word(tmp_path: Path) -> None:
         with pytest.raises(OutputError, match=words):
             check_output(tmp_path / name, evidence, inputs, [root])
     check_output(None, evidence, inputs, [root])
+
+
+def test_folders_that_cannot_be_made_are_clear_errors(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OutputError, match="cannot be written"):
+        check_output(tmp_path / "file" / "clean", tmp_path / "evidence", [], [])
 
 
 def test_evidence_names_that_collide_are_refused(tmp_path: Path) -> None:

@@ -314,6 +314,9 @@ def test_a_file_damaged_from_some_row_on(tmp_path: Path) -> None:
     assert pq.read_table(target)["text"].to_pylist() == [f"t{i}" for i in range(20) if i != 1]
     write_corpus(verdicts(15), source, target, whole=False)  # not a plain copy
     assert pq.read_table(target).num_rows == 15
+    source.write_bytes(b"no parquet")
+    assert write_corpus(verdicts(0), source, tmp_path / "c.parquet", whole=False) is None
+    assert not (tmp_path / "c.parquet").exists()
 
 
 def test_a_changed_or_damaged_file_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
@@ -324,6 +327,6 @@ def test_a_changed_or_damaged_file_is_an_error_and_leaves_nothing(tmp_path: Path
     data = bytearray(source.read_bytes())
     data[40:400] = bytes(360)
     source.write_bytes(data)
-    with pytest.raises(DamagedInput, match=r"row group 0 .* cannot be read"):
+    with pytest.raises(DamagedInput, match=r"row group 0 .* cannot be read in all columns.*leave it out"):
         write_corpus(verdicts(30, [1]), source, target)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet"]

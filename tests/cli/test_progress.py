@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from dejalu.cli.progress import Bars, Lines, amount, duration, progress
+from dejalu.cli.progress import Bars, Lines, amount, duration, progress, speed
 
 
 def test_one_line_when_a_stage_ends() -> None:
@@ -22,7 +22,7 @@ def test_one_line_when_a_stage_ends() -> None:
     lines.advance("sketch", 40)
     assert out.getvalue() == ""
     lines.finish("sketch")
-    assert re.fullmatch(r"sketch: 100 documents in [\d.]+ s \([\d,]+ documents/s\)\n", out.getvalue())
+    assert re.fullmatch(r"sketch: 100 documents in [\d.]+ s \([\d,.]+/s\)\n", out.getvalue())
 
 
 def test_lines_in_between_tell_rate_and_time_left() -> None:
@@ -98,6 +98,11 @@ def test_bars_on_a_terminal() -> None:
 )
 def test_amount(n: int, unit: str, text: str) -> None:
     assert amount(n, unit) == text
+
+
+def test_speed() -> None:
+    assert speed(0.123, "files") == "0.1/s"
+    assert speed(2_000_000.5, "bytes") == "2.0 MB/s"
 
 
 def test_duration() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from dejalu.act.alignment import PIECE, compare
+from dejalu.act.side_by_side import Shown, columns, plain, visible
 from dejalu.errors import UsageError
-from dejalu.evaluate.alignment import PIECE, compare
-from dejalu.evaluate.side_by_side import Shown, columns, plain, visible
 
 words = st.lists(st.sampled_from(["a", "b", "cat", "dog", "白", "日", " ", "\n", ".", "é", "\u0301", "ก"]), max_size=60)
 

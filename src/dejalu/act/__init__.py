@@ -3,7 +3,7 @@
     facts → report, warn, summary    what is told
     ids, evidence, digest            what is proved
     tags, lines, parquet → corpus    what is written
-    output, files, manifest, apply   where, how safely, and again
+    output, early, files, manifest, apply   what is refused, how safely it is written, and again
 
 `summary` is imported where a terminal is written to: it needs rich.
 """
@@ -12,6 +12,7 @@ from .apply import Evidence
 from .apply import load as load_evidence
 from .corpus import write as write_corpus
 from .digest import Digest, logical_digest
+from .early import check_inputs
 from .evidence import read_removed, removed_schema, removed_table, write_removed, write_set_aside
 from .facts import (
     CapFacts,
@@ -53,6 +54,7 @@ __all__ = [
     "atomic",
     "atomic_file",
     "build",
+    "check_inputs",
     "check_output",
     "clear",
     "convert",

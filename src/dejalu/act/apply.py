@@ -33,10 +33,8 @@ class Evidence:
     def verdicts(self, *, copies: bool = False) -> Iterator[FileVerdicts]:
         """Yield the verdicts of each file in input order; `copies` counts the copies of each row too (one more pass).
 
-        Raises
-        ------
-        OutputError
-            An evidence file is missing, damaged or does not fit the others.
+        Raises:
+            OutputError: an evidence file is missing, damaged or does not fit the others.
         """
         aside = self._set_aside()
         twins = self._twins() if copies else None
@@ -91,12 +89,9 @@ class Evidence:
 def load(folder: Path) -> Evidence:
     """Open the evidence folder of a finished run, and check that its inputs are still what they were.
 
-    Raises
-    ------
-    OutputError
-        The folder is no evidence of a run over files.
-    ChangedInput
-        An input is gone or was modified.
+    Raises:
+        OutputError: the folder is no evidence of a run over files.
+        ChangedInput: an input is gone or was modified.
     """
     value = report.read(folder)
     try:

@@ -30,32 +30,29 @@ def write(
 ) -> Written | None:
     """Write the output of one input file under `dst`, whole or not at all.
 
-    Parameters
-    ----------
-    verdicts : what was decided of the file; `copies` only where a column of them is added
-    src, dst : the input file and the output file
-    mode : `drop` leaves removed rows out, `tag` writes all rows with five columns added; rows set aside are in neither
-    add_copies : add the column `dejalu_copies` when dropping
-    records : raw records of a jsonl or csv file, from row 0; not touched when the file is copied
-    encoding, delimiter : of a csv file
-    tags_path : where the sidecar table of a .txt file goes, which cannot hold columns
-    whole : False if the file was found damaged from some row on: its first `verdicts.rows` rows are written
+    Args:
+        verdicts: what was decided of the file; `copies` only where a column of them is added
+        src, dst: the input file and the output file
+        mode: `drop` leaves removed rows out, `tag` writes all with five columns added; neither writes rows set aside
+        add_copies: add the column `dejalu_copies` when dropping
+        records: raw records of a jsonl or csv file, from row 0; not touched when the file is copied
+        encoding, delimiter: of a csv file
+        tags_path: where the sidecar table of a .txt file goes, which cannot hold columns
+        whole: False if the file was found damaged from some row on: its first `verdicts.rows` rows are written
 
-    Returns
-    -------
-    The written file (named as the input), or None for a .txt file that was set aside and is in no output.
+    Returns:
+        The written file (named as the input), or None where a whole file was set aside and is in no output.
 
-    Raises
-    ------
-    ChangedInput
-        The input is no longer what was read.
-    OutputError
-        A column to add is there already, or the output cannot be written.
+    Raises:
+        ChangedInput: the input is no longer what was read.
+        OutputError: a column to add is there already, or the output cannot be written.
     """
     source = verdicts.input
     if source.mtime_ns:
         unchanged(src, source.file, source.size, source.mtime_ns)
     decisions = Decisions(verdicts, mode=mode, add_copies=add_copies)
+    if not whole and not verdicts.rows:
+        return None
     if source.format == "txt":
         return _text(decisions, verdicts, src, dst, tags_path)
     if whole and not decisions.loses and not decisions.added.names:

@@ -88,10 +88,8 @@ def write_removed(folder: Path, file: str, table: pa.Table) -> Written:
 def read_removed(folder: Path, file: str) -> pa.Table:
     """Read `removed/<file>.parquet` of a finished run.
 
-    Raises
-    ------
-    OutputError
-        It is missing or damaged.
+    Raises:
+        OutputError: it is missing or damaged.
     """
     path = inside(folder / REMOVED, f"{file}.parquet")
     try:

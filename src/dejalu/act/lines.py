@@ -28,12 +28,9 @@ def rewrite(
 
     A jsonl file left without records is written empty; a csv keeps its header.
 
-    Raises
-    ------
-    ChangedInput
-        The file does not have the number of records that it had.
-    OutputError
-        An added column is there already, a value cannot be written in the encoding, or the disk is full.
+    Raises:
+        ChangedInput: the file does not have the number of records that it had.
+        OutputError: an added column is there already, a value cannot be written in the encoding, or the disk is full.
     """
     adder = Csv(decisions, encoding, delimiter) if format == "csv" else Jsonl(decisions)
     preamble = b""

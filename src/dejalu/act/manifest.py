@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from ..data import Input
 from ..errors import ChangedInput, OutputError, UsageError
-from .files import Written, describe, inside, unchanged
+from .files import Written, describe, explain, inside, settle, unchanged
 from .report import write_json
 
 MANIFEST = "manifest.json"
@@ -60,7 +60,9 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
 
 
 def save(path: Path, manifest: Manifest) -> None:
-    """Write a manifest, whole or not at all."""
+    """Write a manifest, whole or not at all; when it says finished, all that it names is on the disk before it."""
+    if manifest.state == "finished":
+        settle()
     write_json(
         path,
         {
@@ -78,10 +80,8 @@ def save(path: Path, manifest: Manifest) -> None:
 def load(path: Path) -> Manifest | None:
     """Read a manifest; None where there is none.
 
-    Raises
-    ------
-    OutputError
-        It is damaged or was written by a newer dejalu.
+    Raises:
+        OutputError: it is damaged or was written by a newer dejalu.
     """
     try:
         value = json.loads(path.read_bytes())
@@ -103,12 +103,9 @@ def load(path: Path) -> Manifest | None:
 def same_run(manifest: Manifest, plan: Mapping[str, Any], inputs: Sequence[Input]) -> None:
     """Check that a run to go on with has this plan and these inputs.
 
-    Raises
-    ------
-    UsageError
-        A parameter differs: names it with both values.
-    ChangedInput
-        An input was added, removed, moved or modified: names it and what differs.
+    Raises:
+        UsageError: a parameter differs: names it with both values.
+        ChangedInput: an input was added, removed, moved or modified: names it and what differs.
     """
     if fingerprint(plan) != manifest.fingerprint:
         # Through JSON, so that a tuple and a list are one thing.
@@ -149,10 +146,8 @@ def inputs_unchanged(inputs: Sequence[Input]) -> None:
 def verify(manifest: Manifest, out: Path | None, evidence: Path, *, threads: int = 1) -> int:
     """Check every file that a finished run wrote, by size and SHA-256; returns how many.
 
-    Raises
-    ------
-    OutputError
-        A file is missing or changed, or the output folder holds a file that the run did not write.
+    Raises:
+        OutputError: a file is missing or changed, or the output folder holds a file that the run did not write.
     """
     expected = [(inside(evidence, entry.name), entry) for entry in manifest.evidence]
     if out is not None:
@@ -189,11 +184,12 @@ class Journal:
         """Record a finished file."""
         line = json.dumps(asdict(written)).encode() + b"\n"
         with self._lock:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self._path, "ab") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with open(self._path, "ab") as file:
+                    file.write(line)
+            except OSError as error:
+                raise explain(error, self._path) from error
 
     def whole(self, folder: Path) -> dict[str, Written]:
         """Return by name the recorded files that still stand below `folder` with their size and SHA-256."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..data import Input
 from ..errors import OutputError, UsageError
+from .files import explain
 
 _Id = tuple[int, int]
 
@@ -29,19 +30,15 @@ def check_output(
 ) -> None:
     """Refuse what cannot be written safely, before anything is written; then make both folders.
 
-    Parameters
-    ----------
-    out, evidence : the folders to write; None for one that is not written
-    inputs, roots : the input files, and the arguments (files or folders) they came from
-    overwrite, resume : what to do about a folder that is not empty; not both
-    evidence_is_read : `apply` reads a finished evidence folder, which therefore is not empty
+    Args:
+        out, evidence: the folders to write; None for one that is not written
+        inputs, roots: the input files, and the arguments (files or folders) they came from
+        overwrite, resume: what to do about a folder that is not empty; not both
+        evidence_is_read: `apply` reads a finished evidence folder, which therefore is not empty
 
-    Raises
-    ------
-    UsageError
-        Both overwrite and resume; output or evidence equal to, inside or around an input or each other.
-    OutputError
-        A folder is not empty, or is a file; two inputs would share an evidence file.
+    Raises:
+        UsageError: both overwrite and resume; output or evidence equal to, inside or around an input or each other.
+        OutputError: a folder is not empty, or is a file; two inputs would share an evidence file.
     """
     if overwrite and resume:
         raise UsageError("--overwrite starts anew and --resume goes on: give one of them.")
@@ -65,7 +62,10 @@ def check_output(
             )
     for _, _, folder in named:
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise explain(error, folder) from error
 
 
 def clear(folder: Path, inputs: Sequence[Input] = ()) -> None:
@@ -74,10 +74,8 @@ def clear(folder: Path, inputs: Sequence[Input] = ()) -> None:
     Links inside are removed, never followed; nothing on another file system is touched; no folder that a person or
     a program lives in (root, home, the working folder, a repository, a mount point) or that holds an input is cleared.
 
-    Raises
-    ------
-    OutputError
-        The folder is one of those; nothing was deleted.
+    Raises:
+        OutputError: the folder is one of those; nothing was deleted.
     """
     try:
         top = folder.resolve(strict=True)
@@ -97,8 +95,13 @@ def clear(folder: Path, inputs: Sequence[Input] = ()) -> None:
     for entry in inputs:
         if _identity(top) in _ancestors(Path(entry.path)):
             raise OutputError(f"{folder} holds the input {entry.path}: it is not cleared. Choose another folder.")
-    _foreign_disk(top, os.lstat(top).st_dev)
-    _empty(top)
+    try:
+        _foreign_disk(top, os.lstat(top).st_dev)
+        _empty(top)
+    except OSError as error:
+        raise OutputError(
+            f"{folder} could not be cleared: {error}. Make what it holds yours to delete, or choose another folder."
+        ) from error
 
 
 def _empty(folder: Path) -> None:
@@ -148,7 +151,7 @@ def _ancestors(path: Path) -> set[_Id | None]:
 def _not_a_file(what: str, option: str, folder: Path, inputs: Sequence[Input]) -> None:
     try:
         found = os.lstat(folder)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     identity = _identity(folder)
     for entry in inputs:
@@ -222,5 +225,5 @@ def _first_entry(folder: Path) -> str | None:
     try:
         with os.scandir(folder) as entries:
             return min((entry.name for entry in entries), default=None)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None

@@ -1,7 +1,8 @@
 """Rewrite one parquet file without some rows, or with columns added, and otherwise as it was.
 
-Row groups that lose nothing keep their boundaries. Schema, metadata and what the footer tells of the writer's settings
-(compression, dictionaries, encodings, statistics, page version, decimals, INT96, list names) are kept.
+Row groups that lose nothing keep their boundaries, so that memory holds one of them, decoded. Schema, metadata and what
+the footer tells of the writer's settings (compression, dictionaries, encodings, statistics, page version, decimals,
+INT96, list names) are kept.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from ..errors import ChangedInput, DamagedInput
 from .files import atomic
 from .tags import Decisions, check_columns
 
-_BATCH_BYTES = 64 << 20  # decoded bytes read at a time
-_GROUP_BYTES = 512 << 20  # a row group that loses rows is split above this, so that memory stays bounded
+_BATCH_BYTES = 32 << 20  # bytes read at a time, as encoded
+_BATCH_ROWS = 1024  # and rows: a dictionary can make few encoded bytes many decoded ones
+_GROUP_BYTES = 256 << 20  # a row group that loses rows is split above this, so that memory stays bounded
 _ARROW_SCHEMA = b"ARROW:schema"
 # Copies of the schema that other readers trust more than the schema itself: with them, added columns stay hidden.
 _SCHEMA_COPIES = {b"org.apache.spark.sql.parquet.row.metadata", b"parquet.avro.schema", b"iceberg.schema"}
@@ -34,14 +36,10 @@ def rewrite(source: Path, target: Path, decisions: Decisions, *, whole: bool = T
 
     `whole=False`: the file was found damaged; only its first `decisions.rows` rows can be read and are written.
 
-    Raises
-    ------
-    ChangedInput
-        The file does not have the number of rows that it had.
-    DamagedInput
-        A part that was read before cannot be read now.
-    OutputError
-        An added column is there already, or the output cannot be written.
+    Raises:
+        ChangedInput: the file does not have the number of rows that it had.
+        DamagedInput: a column that was not needed before cannot be read.
+        OutputError: an added column is there already, or the output cannot be written.
     """
     with open(source, "rb") as raw, pq.ParquetFile(source) as reader:
         meta = reader.metadata
@@ -113,9 +111,9 @@ def _join(batches: list[pa.RecordBatch]) -> pa.Table:
 def _batches(
     reader: pq.ParquetFile, group: int, shape: pq.RowGroupMetaData, file: str, source: Path
 ) -> Iterator[pa.RecordBatch]:
-    """Decode a row group in batches of about 64 MB (never joined: text columns may hold more than 2 GiB)."""
+    """Decode a row group in batches (never joined: text columns may hold more than 2 GiB)."""
     width = max(1, shape.total_byte_size // max(1, shape.num_rows))
-    size = max(1, min(shape.num_rows, _BATCH_BYTES // width))
+    size = max(1, min(shape.num_rows, _BATCH_ROWS, _BATCH_BYTES // width))
     batches = reader.iter_batches(batch_size=size, row_groups=[group], use_threads=False)
     while True:
         try:
@@ -123,9 +121,10 @@ def _batches(
         except StopIteration:
             return
         except (pa.ArrowException, OSError) as error:
+            # The text columns were read before; so some other column is damaged, which no option can set aside now.
             raise DamagedInput(
-                f"{file}: row group {group} of {source} cannot be read: {error}. "
-                "Repair the file, or set it aside with --on-error skip."
+                f"{file}: row group {group} of {source} cannot be read in all columns: {error}. "
+                "Repair the file, or leave it out of the input."
             ) from error
         yield batch
 

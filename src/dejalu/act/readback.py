@@ -43,7 +43,9 @@ def facts_of(report: Mapping[str, Any]) -> Facts:
             digest=report["digest"],
             caps=[CapFacts(**cap) for cap in report["caps"]],
             long_tokens=report["long_tokens"],
-            invalid=InvalidFacts(report["invalid"]["texts"], [(e["file"], e["row"]) for e in report["invalid"]["first"]]),
+            invalid=InvalidFacts(
+                report["invalid"]["texts"], [(e["file"], e["row"]) for e in report["invalid"]["first"]]
+            ),
             repeated=RepeatedFacts(
                 report["repeated_ids"]["ids"], [(e["id"], e["times"]) for e in report["repeated_ids"]["most"]]
             ),
@@ -61,4 +63,6 @@ def facts_of(report: Mapping[str, Any]) -> Facts:
             run=run,
         )
     except (KeyError, TypeError) as error:
-        raise OutputError(f"report.json lacks {error}: it was not written by this dejalu. Run dedup again to make it.") from error
+        raise OutputError(
+            f"report.json lacks {error}: it was not written by this dejalu. Run dedup again to make it."
+        ) from error

@@ -98,7 +98,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> Written:
         encoded = text.encode()
     except UnicodeEncodeError:
         encoded = json.dumps(value, indent=2, allow_nan=False).encode()
-    with atomic_file(path) as file:
+    with atomic_file(path, at_once=True) as file:
         file.write(encoded + b"\n")
     return describe(path, path.name)
 
@@ -106,10 +106,8 @@ def write_json(path: Path, value: Mapping[str, Any]) -> Written:
 def read(folder: Path) -> dict[str, Any]:
     """Read `report.json` of a finished run.
 
-    Raises
-    ------
-    OutputError
-        It is missing or not JSON.
+    Raises:
+        OutputError: it is missing or not JSON.
     """
     path = folder / REPORT
     try:

@@ -39,16 +39,14 @@ def added_schema(mode: str, add_copies: bool) -> pa.Schema:
 def check_columns(file: str, present: Iterable[str], added: pa.Schema) -> None:
     """Refuse to add a column that the file has already.
 
-    Raises
-    ------
-    OutputError
-        Names the column, the file and the remedy.
+    Raises:
+        OutputError: names the column, the file and the remedy.
     """
     taken = sorted(set(added.names) & set(present))
     if taken:
         raise OutputError(
             f"{file} already has a column {taken[0]!r}, which this run would add; an earlier run probably wrote it. "
-            "Drop or rename the column in the input, or run without --mode tag and --add-columns copies."
+            "Drop or rename it in the input, or run without --mode tag and --add-columns copies."
         )
 
 

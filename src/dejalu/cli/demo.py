@@ -18,8 +18,8 @@ from .options import given, takes
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..evaluate.evidence import Evidence
-    from ..evaluate.side_by_side import Shown
+    from ..act.side_by_side import Shown
+    from .evidence import Evidence
 
 DETAILS = """The corpus is 806 real texts in four formats and many scripts: Bible chapters in three translations, LLVM
 documentation of three releases, Tang poems in two digitisations, and the Universal Declaration of Human Rights. All
@@ -42,8 +42,8 @@ def command(
     """Run the demo; the help text is in VERBS and DETAILS."""
     with friendly():
         from .. import flow
-        from ..evaluate.evidence import Evidence
-        from ..evaluate.side_by_side import print_pairs
+        from ..act.side_by_side import print_pairs
+        from .evidence import Evidence
 
         if folder.exists() and not overwrite and (not folder.is_dir() or any(folder.iterdir())):
             raise OutputError(f"{folder}: exists already and is not empty; name another folder, or add --overwrite")

@@ -48,11 +48,10 @@ class _Stage:
         """Say how far, how fast and how long still."""
         took = max(now - self.began, 1e-9)
         rate = self.done / took
-        of = f" of {amount(self.total, self.unit)}" if self.total is not None else ""
         left = ""
         if self.total is not None and rate > 0 and self.done < self.total:
             left = f", {duration((self.total - self.done) / rate)} left"
-        return f"{amount(self.done, self.unit)}{of}, {amount(int(rate), self.unit)}/s{left}"
+        return f"{share(self.done, self.total, self.unit)}, {speed(rate, self.unit)}{left}"
 
 
 class Lines:
@@ -87,8 +86,8 @@ class Lines:
         with self._lock:
             s = self._stages.pop(stage, None)
             if s is not None:
-                rate = amount(int(s.done / max(now - s.began, 1e-9)), s.unit)
-                self._write(f"{stage}: {amount(s.done, s.unit)} in {duration(now - s.began)} ({rate}/s)")
+                rate = speed(s.done / max(now - s.began, 1e-9), s.unit)
+                self._write(f"{stage}: {amount(s.done, s.unit)} in {duration(now - s.began)} ({rate})")
 
     def _write(self, line: str) -> None:
         self._stream.write(line + "\n")
@@ -148,15 +147,15 @@ def _amounts() -> ProgressColumn:
         """Done, total, rate and time left, in the stage's own unit."""
 
         def render(self, task: Task) -> Text:
-            unit = task.fields.get("unit", "")
-            done, rate = int(task.completed), task.finished_speed or task.speed
-            of = f" of {amount(int(task.total), unit)}" if task.total and not task.finished else ""
-            parts = [amount(done, unit) + of]
-            if rate:
-                parts.append(f"{amount(int(rate), unit)}/s")
-            if not task.finished and task.time_remaining is not None:
-                parts.append(f"{duration(task.time_remaining)} left")
-            return Text(", ".join(parts))
+            unit, done = task.fields.get("unit", ""), int(task.completed)
+            total = int(task.total) if task.total and not task.finished else None
+            took = task.finished_time if task.finished_time is not None else task.elapsed
+            rate = done / took if took else 0.0
+            left = None if task.finished else task.time_remaining
+            parts = [share(done, total, unit)]
+            parts += [speed(rate, unit)] if rate else []
+            parts += [f"{duration(left)} left"] if left is not None else []
+            return Text(", ".join(parts), no_wrap=True)
 
     return Amounts()
 
@@ -173,6 +172,28 @@ def amount(n: int, unit: str) -> str:
         return f"{n} B"
     power = min(int(math.log10(n)) // 3, 5)
     return f"{n / 1000**power:.1f} {' kMGTP'[power]}B"
+
+
+def share(done: int, total: int | None, unit: str) -> str:
+    """Write how much of a whole is done.
+
+    >>> share(5, 10, "files"), share(5, None, "files"), share(1_000, 2_000_000, "bytes")
+    ('5 of 10 files', '5 files', '1.0 kB of 2.0 MB')
+    """
+    if total is None:
+        return amount(done, unit)
+    return f"{amount(done, unit) if unit == 'bytes' else f'{done:,}'} of {amount(total, unit)}"
+
+
+def speed(rate: float, unit: str) -> str:
+    """Write a rate per second; slow ones with a decimal.
+
+    >>> speed(1234.5, "documents"), speed(0.92, "files"), speed(2_000_000, "bytes")
+    ('1,234/s', '0.9/s', '2.0 MB/s')
+    """
+    if unit == "bytes":
+        return f"{amount(int(rate), unit)}/s"
+    return f"{rate:.1f}/s" if rate < 10 else f"{int(rate):,}/s"
 
 
 def duration(seconds: float) -> str:

@@ -14,7 +14,7 @@ from ..errors import OutputError, UsageError
 from .common import Json, Quiet, complain, friendly, print_json, stdout
 
 if TYPE_CHECKING:
-    from ..evaluate.side_by_side import Shown
+    from ..act.side_by_side import Shown
 
 DETAILS = """Reads the evidence folder of a run, and the texts from the original inputs. On a terminal both texts stand
 side by side; piped, lines that only the removed text has begin with `-`, those of the kept text with `+`."""
@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Show removed texts; the help text is in VERBS and DETAILS."""
     with friendly():
-        from ..evaluate.evidence import Evidence
-        from ..evaluate.side_by_side import print_pairs
+        from ..act.side_by_side import print_pairs
+        from .evidence import Evidence
 
         if limit < 0:
             raise UsageError(f"limit={limit}: must be 0 or more")
@@ -69,7 +69,7 @@ def write_csv(pairs: Iterable[Shown], path: Path) -> int:
     Raises:
         OutputError: the file cannot be written.
     """
-    from ..evaluate.side_by_side import Shown
+    from ..act.side_by_side import Shown
 
     names = [f.name for f in dataclasses.fields(Shown)]
     written = 0

@@ -33,6 +33,10 @@ class Store(Protocol):
         """Keep a table."""
         ...
 
+    def stream(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Keep a table that comes batch by batch; a store on a disk holds one batch at a time in memory."""
+        ...
+
     def get(self, name: str) -> pa.Table:
         """Return a table; raises StoreError when it is missing or damaged."""
         ...

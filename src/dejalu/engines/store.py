@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,10 @@ class MemoryStore:
     def put(self, name: str, table: pa.Table) -> None:
         """Keep a table."""
         self._tables[name] = table
+
+    def stream(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Keep a table that comes batch by batch."""
+        self.put(name, pa.Table.from_batches(list(batches), schema))
 
     def get(self, name: str) -> pa.Table:
         """Return a table."""
@@ -66,7 +71,7 @@ class FileStore:
         path, ok = self._paths(name)
         try:
             said = json.loads(ok.read_text())
-            whole = path.stat().st_size == said["size"] and _file_hash(path) == said["hash"]
+            whole = bool(path.stat().st_size == said["size"] and _file_hash(path) == said["hash"])
         except (OSError, ValueError, KeyError, TypeError):
             return False
         if whole:
@@ -76,21 +81,27 @@ class FileStore:
 
     def put(self, name: str, table: pa.Table) -> None:
         """Write a table; a full disk is an OutputError that says so."""
+        self.stream(name, table.schema, table.to_batches())
+
+    def stream(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write a table batch by batch; a full disk is an OutputError that says so."""
         path, ok = self._paths(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
         try:
-            with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-                writer.write_table(table)
+            with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
             said = {"size": part.stat().st_size, "hash": _file_hash(part)}
             os.replace(part, path)
             part.write_text(json.dumps(said))
             os.replace(part, ok)
         except OSError as e:
             part.unlink(missing_ok=True)
-            if e.errno in (errno.ENOSPC, errno.EDQUOT):
+            if e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise OutputError(
-                    f"{path}: disk full; free some space there or name another folder with --tmp, then --resume"
+                    f"disk full: {path} could not be written; free some space there or name another folder with --tmp, "
+                    "then go on with --resume"
                 ) from e
             raise
         with self._lock:

@@ -23,7 +23,7 @@ WRONG_COUNT, UNCLOSED = 1, 2
 class Extracted:
     """What a block holds.
 
-    rows, lines, consumed  records, physical lines and bytes gone through: whole records only, unless the block was final
+    rows, lines, consumed  records, physical lines and bytes gone through: whole records only, unless it was final
     row, line              (n,) int64: 0-based place of each record given, from the block's first record and line
     start, end             (n,) int64: its bytes in the block, line end included
     status                 (n,) uint8: GOOD or what is wrong with it
@@ -88,7 +88,8 @@ def csv_extract(
     ([0, 1], b'texta "b"\nc')
     """
     places = np.asarray(columns, np.int64)
-    return Extracted(*_native.csv_extract(block, ord(delimiter), places, expected, final, wanted), [], [])
+    found = (*_native.csv_extract(block, ord(delimiter), places, expected, final, wanted), [], [])
+    return Extracted(*found)
 
 
 def utf8_invalid(data: U8) -> int:

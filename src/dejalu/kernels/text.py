@@ -1,8 +1,8 @@
 """Text kernels: folding, tokens, hashes, shingles, sketches. Twins: `kernels.reference`.
 
-Text comes as the buffers of an Arrow large_string array: `data` (bytes,) uint8 and `offsets` (n + 1,) int64, which may begin
-above 0. Every instruction set gives the same bits (`DEJALU_ISA` forces one), the GIL is released, nothing is kept between
-calls. Hashes are part of the format: `tests/golden` pins them.
+Text comes as the buffers of an Arrow large_string array: `data` (bytes,) uint8 and `offsets` (n + 1,) int64, which may
+begin above 0. Every instruction set gives the same bits (`DEJALU_ISA` forces one), the GIL is released, nothing is kept
+between calls. Hashes are part of the format: `tests/golden` pins them.
 
 Parameters that recur:
     shingle: units per shingle, at least 1. A text of 1 … shingle − 1 units has one shingle made of all of them.
@@ -64,7 +64,7 @@ def sketch(
     Raises:
         ValueError: a parameter out of range, offsets that fall or leave data.
 
-    Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2; see docs/decisions/0001-sketch.md.
+    Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2; docs/decisions/0001-sketch.md.
     """
     return _native.sketch(data, offsets, shingle=shingle, unit=unit, unspaced=unspaced, slots=slots)
 
@@ -117,8 +117,8 @@ def estimate(a: U32, b: U32, *, bits: Literal[32], slots: int) -> F64: ...
 def estimate(a: U8 | U32, b: U8 | U32, *, bits: int, slots: int) -> F64:
     """Estimate the Jaccard similarity of a[i] and b[i] without bias: (m − C) / (1 − C), m the share of equal slots.
 
-    C = 2^−bits is the chance that different values share their lowest bits (0 for bits = 32), so an estimate may be a little
-    below 0. A text without a token has no similarity: its rows mean nothing here.
+    C = 2^−bits is the chance that different values share their lowest bits (0 for bits = 32), so an estimate may be a
+    little below 0. A text without a token has no similarity: its rows mean nothing here.
 
     Args:
         a, b: (n, width) uint8 as `pack` gives, or with bits = 32 (n, slots) uint32 signatures.

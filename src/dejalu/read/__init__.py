@@ -1,12 +1,12 @@
 """The read room: files and in-memory tables to batches of documents.
 
-    discover     paths → the input files, in input order
-    resolve      which columns of a file are read
-    pieces       a file → independent units
-    read         a unit → Docs
-    rows         only some rows of a file → Docs
-    records      a line file → its raw records, for writing them back
-    from_memory  lists, arrays, tables → the same, without files
+discover     paths → the input files, in input order
+resolve      which columns of a file are read
+pieces       a file → independent units
+read         a unit → Docs
+rows         only some rows of a file → Docs
+records      a line file → its raw records, for writing them back
+from_memory  lists, arrays, tables → the same, without files
 """
 
 from .columns import Columns

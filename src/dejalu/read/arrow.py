@@ -96,23 +96,40 @@ def large(column: pa.Array) -> pa.LargeStringArray:
     if is_text(t):
         column = column.cast(pa.large_binary())
         validity, offsets, data = column.buffers()
-        return pa.LargeStringArray.from_buffers(
-            len(column), offsets, data, validity, column.null_count, column.offset
-        )
+        return pa.LargeStringArray.from_buffers(len(column), offsets, data, validity, column.null_count, column.offset)
     raise UsageError(f"a text column of type {t}: needs strings")
 
 
+def is_view(t: pa.DataType) -> bool:
+    """Is it string_view or binary_view? Most of pyarrow's functions do not take those."""
+    return bool(pa.types.is_string_view(t) or pa.types.is_binary_view(t))
+
+
+def without_view(column: pa.Array) -> pa.Array:
+    """The same values, laid out one after another where they were views."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(column.type) else column
+
+
 def lengths(column: pa.Array) -> I64:
-    """Bytes of each row, (n,) int64, without laying a dictionary out."""
+    """Bytes of each row, (n,) int64, without laying out a dictionary or views; 0 where null."""
+    n = len(column)
+    if n == 0:
+        return np.zeros(0, np.int64)
     if isinstance(column.type, pa.BaseExtensionType):
         return lengths(column.storage)
     if pa.types.is_dictionary(column.type):
         sizes = pc.fill_null(pc.binary_length(large(column.dictionary)).take(column.indices), 0)
         return np.asarray(sizes.to_numpy(zero_copy_only=False), np.int64)
+    if is_view(column.type):
+        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)  # a view begins with its length
+        found = views[column.offset : column.offset + n, 0].astype(np.int64)
+        found[column.is_null().to_numpy(zero_copy_only=False)] = 0
+        return found
     text = large(column)
-    if len(text) == 0:
-        return np.zeros(0, np.int64)
-    return np.diff(np.frombuffer(text.buffers()[1], np.int64, len(text) + 1, text.offset * 8))
+    offsets: I64 = np.frombuffer(text.buffers()[1], np.int64, n + 1, text.offset * 8)
+    return offsets[1:] - offsets[:-1]
 
 
 def cuts(sizes: I64, batch_bytes: int, batch_rows: int | None) -> Iterator[tuple[int, int]]:
@@ -131,8 +148,8 @@ def cuts(sizes: I64, batch_bytes: int, batch_rows: int | None) -> Iterator[tuple
 def join(columns: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
     r"""Join the text columns of a row into one text, so that different fields give different bytes.
 
-    U+001F U+001E lies between fields and U+001F in a field is doubled; a null field counts as empty, and the text is null
-    where all are.
+    U+001F U+001E lies between fields and U+001F in a field is doubled; a null field counts as empty, and the text is
+    null where all are.
 
     >>> join([pa.array(["a", None], pa.large_string()), pa.array(["b c", None], pa.large_string())]).to_pylist()
     ['a\x1f\x1eb c', None]
@@ -151,16 +168,36 @@ def join(columns: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
 
 
 def docs_of(
-    batch: pa.RecordBatch, ids: I64, columns: Columns, *, batch_bytes: int, batch_rows: int | None
+    batch: pa.RecordBatch,
+    ids: I64,
+    columns: Columns,
+    *,
+    wanted: I64 | None = None,
+    batch_bytes: int,
+    batch_rows: int | None,
 ) -> Iterator[Docs]:
-    """Docs of a record batch, cut to size."""
+    """Docs of a record batch, cut to size.
+
+    Args:
+        ids: (n,) int64, of all rows of the batch.
+        wanted: (k,) int64 ascending places in the batch; None for all.
+    """
     texts = [column_of(batch, name) for name in columns.text]
     others = {name: column_of(batch, name) for name in columns.others}
-    sizes = np.sum([lengths(t) for t in texts], axis=0, dtype=np.int64)
+    sizes = lengths(texts[0])
+    for t in texts[1:]:
+        sizes = sizes + lengths(t)
     for start, stop in cuts(sizes, batch_bytes, batch_rows):
-        part = slice(start, stop)
-        yield Docs(
-            ids[part],
-            join([large(t[part]) for t in texts]),
-            {name: column[part] for name, column in others.items()},
-        )
+        part, places = slice(start, stop), None
+        if wanted is not None:
+            low, high = np.searchsorted(wanted, [start, stop])
+            if low == high:
+                continue
+            places = wanted[low:high] - start
+        text, own = join([large(t[part]) for t in texts]), ids[part]
+        beside = {name: without_view(column[part]) for name, column in others.items()}
+        if places is not None:
+            chosen = pa.array(places)
+            text, own = text.take(chosen), own[places]
+            beside = {name: column.take(chosen) for name, column in beside.items()}
+        yield Docs(own, text, beside)

@@ -65,7 +65,8 @@ class Columns:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Columns:
         """The inverse of `to_json`, tuples restored."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        restored: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return cls(**restored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,8 @@ def _text(file: str, offers: Mapping[str, Offer], sample: Callable[[str], str | 
     if len(strings) == 1:
         return strings[0]
     raise UsageError(
-        f"{file}: cannot tell which column is the text: none is named {', '.join(TEXT_NAMES[:-1])} or {TEXT_NAMES[-1]}, "
-        f"and {_strings(offers, sample)}; choose with --text-column NAME"
+        f"{file}: cannot tell which column is the text: none is named {', '.join(TEXT_NAMES[:-1])} or "
+        f"{TEXT_NAMES[-1]}, and {_strings(offers, sample)}; choose with --text-column NAME"
     )
 
 

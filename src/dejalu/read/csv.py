@@ -51,7 +51,8 @@ def resolve(input: Input, ask: Ask) -> Columns:
     )
     for name in chosen.names:
         if header.count(name) > 1:
-            raise UsageError(f"{input.file}: {header.count(name)} columns are named {name!r}; rename them in the header")
+            n = header.count(name)
+            raise UsageError(f"{input.file}: {n} columns are named {name!r}; rename them in the header")
     return Columns(
         chosen.text, chosen.id, chosen.extra, encoding, bom, delimiter,
         tuple(places[name] for name in chosen.names), len(header),
@@ -187,7 +188,7 @@ def _peek(input: Input, columns: Columns) -> tuple[list[str], str, list[str]]:
 
 def _counts(window: Window, delimiter: str) -> list[int]:
     e = csv_extract(window.view, delimiter, (), expected=-1, final=window.final)
-    return e.detail[:PEEK_RECORDS].tolist()
+    return list(map(int, e.detail[:PEEK_RECORDS]))
 
 
 def _agreement(counts: list[int]) -> float:

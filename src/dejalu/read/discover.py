@@ -89,7 +89,7 @@ def discover(paths: Sequence[str | os.PathLike[str]]) -> Discovery:
             seen.add(real)
             file = _name(path, argument if base is None else base)
             if file in names:
-                raise UsageError(f"{file}: both {names[file]} and {path} have this name; give them in separate runs or rename one")
+                raise UsageError(f"{file}: the name of {names[file]} and of {path}; use separate runs or rename one")
             names[file] = path
             try:
                 stat = os.stat(path)
@@ -126,7 +126,7 @@ def _expand(path: str, skipped: dict[str, int]) -> Iterator[str]:
             found = True
             yield os.path.abspath(match)
     if not found:
-        raise UsageError(f"{path}: matches {len(matches):,} names, none of which can be read; known suffixes: {_known()}")
+        raise UsageError(f"{path}: matches {len(matches):,} names, none to be read; known suffixes: {_known()}")
 
 
 def _literal_head(pattern: str) -> tuple[str, ...]:
@@ -151,20 +151,21 @@ def _files(argument: str, skipped: dict[str, int]) -> Iterator[tuple[str, tuple[
     """The files of one argument with their formats."""
     if not os.path.isdir(argument):
         if not os.path.isfile(argument):
-            raise UsageError(f"{argument}: " + ("a link to nothing" if os.path.islink(argument) else "not a regular file"))
+            what = "a link to nothing" if os.path.islink(argument) else "not a regular file"
+            raise UsageError(f"{argument}: {what}")
         fmt = format_of(os.path.basename(argument))
         if fmt is None:
             raise UsageError(f"{argument}: unknown suffix; known are {_known()}")
         yield argument, fmt
         return
     before = dict(skipped)
-    found = sorted(_walk(argument, os.path.realpath(argument), skipped), key=lambda f: os.fsencode(_slashes(f[0], argument)))
+    walked = _walk(argument, os.path.realpath(argument), skipped)
+    found = sorted(walked, key=lambda f: os.fsencode(_slashes(f[0], argument)))
     if not found:
         seen = {k: skipped[k] - before[k] for k in skipped if skipped[k] > before[k]}
         had = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in seen.items())
-        raise UsageError(
-            f"{argument}: no readable file in this folder" + (f" (skipped: {had})" if had else "") + f"; known suffixes: {_known()}"
-        )
+        note = f" (skipped: {had})" if had else ""
+        raise UsageError(f"{argument}: no readable file in this folder{note}; known suffixes: {_known()}")
     yield from found
 
 
@@ -200,7 +201,7 @@ def _common_parent(arguments: Sequence[str]) -> str:
     try:
         return os.path.commonpath([os.path.dirname(a) for a in arguments])
     except ValueError as e:  # several drives
-        raise UsageError(f"{arguments[0]} … {arguments[-1]}: no common parent folder; give them in separate runs") from e
+        raise UsageError(f"{arguments[0]} … {arguments[-1]}: no common parent folder; use separate runs") from e
 
 
 def _slashes(path: str, base: str) -> str:

@@ -31,14 +31,15 @@ def encoding_of(head: bytes, given: str | None) -> tuple[str, int]:
         if not getattr(info, "_is_text_encoding", True):
             raise LookupError
     except LookupError as e:
-        raise UsageError(f"--encoding {given}: no encoding of this name; for example gb18030, big5, shift_jis, cp1252, utf-16") from e
+        names = "gb18030, big5, shift_jis, cp1252, utf-16"
+        raise UsageError(f"--encoding {given}: no encoding has this name; known are for example {names}") from e
     return WITHOUT_MARK.get(info.name, info.name), 0
 
 
 def not_encoded(encoding: str, at: int, found: bytes) -> str:
     """What is wrong, in words: encoding, 1-based byte and what is there, and the remedy."""
     name = "UTF-8" if encoding == "utf-8" else encoding
-    return f"not {name} at byte {at + 1:,} ({found[:4].hex(' ')}); say what it is with --encoding gb18030 | cp1252 …"
+    return f"not {name} at byte {at + 1:,} ({found[:4].hex(' ')}): name its encoding (--encoding gb18030 | cp1252 …)"
 
 
 def to_utf8(chunks: Iterator[bytes], encoding: str, offset: int) -> Iterator[bytes]:

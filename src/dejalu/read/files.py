@@ -31,8 +31,8 @@ def resolve(
 ) -> Columns:
     """Decide which columns of a file are read.
 
-    The text is `text_columns`, else `text`, `content` or `body`, else the only string column. The id is `id_column`, else
-    `id` where there is one, else none. Names may be paths, `a.b`, where no column has that very name.
+    The text is `text_columns`, else `text`, `content` or `body`, else the only string column. The id is `id_column`,
+    else `id` where there is one, else none. Names may be paths, `a.b`, where no column has that very name.
 
     Args:
         on_error: "skip": a file that cannot be read gives Columns whose `damage` says why; `read` then reports it.

@@ -1,7 +1,7 @@
 """JSON lines, plain or compressed: one object a line, UTF-8.
 
-An absent key is a null; a text that is neither string nor null is damage. Lone surrogates and invalid UTF-8 become U+FFFD
-for comparing, and are flagged. Blank lines count no row.
+An absent key is a null; a text that is neither string nor null is damage. Lone surrogates and invalid UTF-8 become
+U+FFFD for comparing, and are flagged. Blank lines count no row.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..data import NULL, STRING, U8, Docs, Input, Problem, Records
-from ..data import I64 as I64
+from ..data import I64, NULL, STRING, U8, Docs, Input, Problem, Records
 from ..kernels.formats import GOOD, NOT_OBJECT, TRAILING, Extracted, jsonl_extract
 from .columns import TEXT_NAMES, Ask, Columns, Offer, choose
 from .lines import Walk, docs_of_lines, string_array
@@ -107,10 +106,9 @@ def _docs(
         for i in np.flatnonzero(~good).tolist():
             raw = view[found.start[i] : found.end[i]].tobytes()
             line = walk.line + int(found.line[i]) + 1
-            on_problem(Problem(input.file, walk.row + int(found.row[i]), line, _reason(columns, found, kinds, i, raw), raw))
-        arrays = {
-            name: string_array(text, kinds[name] > NULL) for name, text in zip(names, found.text, strict=True)
-        }
+            reason = _reason(columns, found, kinds, i, raw)
+            on_problem(Problem(input.file, walk.row + int(found.row[i]), line, reason, raw))
+        arrays = {name: string_array(text, kinds[name] > NULL) for name, text in zip(names, found.text, strict=True)}
         invalid = np.zeros(len(good), np.bool_)
         for name, replaced in zip(names, found.replaced, strict=True):
             if name in columns.text:

@@ -30,7 +30,7 @@ class Walk:
     def blocks(
         self, file: str, extract: Extract, on_problem: OnProblem, wanted: I64 | None = None, check: Check | None = None
     ) -> Iterator[tuple[U8, Extracted]]:
-        """Yield each block's bytes and what the kernel finds there, its rows, lines and damage counted from the block's start.
+        """Yield each block's bytes and what the kernel finds there, counted from the block's start.
 
         `check` looks at the bytes of the whole records and gives what is wrong with the file, or "".
         """
@@ -52,12 +52,12 @@ class Walk:
             if wanted is not None and done == len(wanted):
                 return
             if len(window.view) > MAX_RECORD:
-                reason = f"a record of more than {MAX_RECORD >> 20:,} MiB, probably for want of a line end or a closing quote"
-                on_problem(Problem(file, self.row, self.line + 1, f"{reason}; nothing after it was read"))
+                reason = f"a record of more than {MAX_RECORD >> 20:,} MiB: a line end or a closing quote is missing"
+                on_problem(Problem(file, self.row, self.line + 1, f"{reason}; nothing after it was read", rest=True))
                 return
         if window.broken:
             good = f"after line {self.line:,}" if self.line else "in the first line"
-            on_problem(Problem(file, self.row, self.line + 1, f"{window.broken} {good}; nothing after it was read"))
+            on_problem(Problem(file, self.row, self.line + 1, f"{window.broken} {good}; nothing after it was read", rest=True))
 
 
 def string_array(text: tuple[U8, I64], valid: npt.NDArray[np.bool_] | None) -> pa.LargeStringArray:

@@ -35,8 +35,8 @@ def from_memory(source: object) -> Memory:
     """Take a list, array, column, table or data set as input.
 
     Served: list and tuple of str (None is a null); numpy arrays of str; pandas Series and DataFrame; polars; pyarrow
-    Array, ChunkedArray, RecordBatch, Table, RecordBatchReader; anything with `__arrow_c_stream__` or `__arrow_c_array__`;
-    datasets.Dataset, and DatasetDict, whose splits are parts.
+    Array, ChunkedArray, RecordBatch, Table, RecordBatchReader; anything with `__arrow_c_stream__` or
+    `__arrow_c_array__`; datasets.Dataset, and DatasetDict, whose splits are parts.
 
     Raises:
         UsageError: another type; an item that is no str, naming its position.
@@ -122,15 +122,12 @@ class Memory:
         table = self._tables[part]
         first = 0
         for batch in table.batches(top_level(table.schema, columns.names)):
-            rows = np.arange(first, first + batch.num_rows, dtype=np.int64)
-            kept = batch
-            if wanted is not None:
-                local = runs(wanted, first, batch.num_rows)
-                kept, rows = batch.take(pa.array(local)), local + first
-            if kept.num_rows:
-                ids = doc_ids(part, rows)
-                yield from docs_of(kept, ids, columns, batch_bytes=batch_bytes, batch_rows=batch_rows)
-            first += batch.num_rows
+            n = batch.num_rows
+            places = None if wanted is None else runs(wanted, first, n)
+            if places is None or len(places):
+                ids = doc_ids(part, np.arange(first, first + n, dtype=np.int64))
+                yield from docs_of(batch, ids, columns, wanted=places, batch_bytes=batch_bytes, batch_rows=batch_rows)
+            first += n
 
     def filter(self, keep: npt.NDArray[np.bool_]) -> Any:
         """The source's own type with the rows where `keep` is true, its index kept.

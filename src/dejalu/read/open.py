@@ -32,13 +32,13 @@ class Broken(Exception):
 
 def open_binary(path: str, buffering: int = 0) -> BinaryIO:
     """Open a file for reading bytes."""
-    return open(path, "rb", buffering=buffering)  # type: ignore[return-value]
+    return open(path, "rb", buffering=buffering)
 
 
 def open_text(input: Input, on_break: Callable[[str], None], skip: int = 0) -> Iterator[bytes]:
     """Yield the file's bytes from `skip` on, decompressed, in pieces of any size.
 
-    A stream that breaks gives every byte before the break; then `on_break` is called with the reason, and that is the end.
+    A stream that breaks gives every byte before the break; then `on_break` is called with the reason, and it ends.
 
     Raises:
         Unreadable: the file cannot be opened or read.

@@ -102,10 +102,9 @@ def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:
         low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
         if low == high:
             continue
-        chosen = wanted[low:high]
-        kept = batch.take(pa.array(chosen - first)) if len(chosen) < batch.num_rows else batch
-        ids = doc_ids(input.part, chosen)
-        yield from docs_of(kept, ids, columns, batch_bytes=BATCH_BYTES, batch_rows=None)
+        ids = doc_ids(input.part, np.arange(first, first + batch.num_rows, dtype=np.int64))
+        places = wanted[low:high] - first
+        yield from docs_of(batch, ids, columns, wanted=places, batch_bytes=BATCH_BYTES, batch_rows=None)
 
 
 def damage(e: BaseException) -> str:

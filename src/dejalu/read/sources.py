@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..data import I64
 from ..errors import UsageError
-from .arrow import find_type
+from .arrow import is_view, without_view
 
 BATCH_ROWS = 1 << 16
 COLUMN = "text"  # the name of the only column of a source that has no names
@@ -67,7 +67,8 @@ class PandasTable:
             import pandas
 
             kind = pandas.api.types.infer_dtype(series, skipna=True)
-            return {"string": pa.string(), "empty": pa.null()}.get(kind) or pa.struct([pa.field(f"object: {kind}", pa.null())])
+            known = {"string": pa.string(), "empty": pa.null()}
+            return known.get(kind, pa.struct([pa.field(f"{kind} objects", pa.null())]))
         return pa.array(series.iloc[:0], from_pandas=True).type
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -124,7 +125,9 @@ def table_of(source: object) -> Table:
     if module == "numpy":
         array = np.asarray(source)
         if array.ndim != 1 or array.dtype.kind not in "UOT":
-            raise UsageError(f"a numpy array of {array.dtype} in {array.ndim} dimensions: needs one dimension of strings")
+            raise UsageError(
+                f"a numpy array of {array.dtype} in {array.ndim} dimensions: needs strings in one dimension"
+            )
         return _plain(of_strings(array.tolist()))
     if module == "pandas":
         if hasattr(source, "columns"):
@@ -134,7 +137,9 @@ def table_of(source: object) -> Table:
     if module == "datasets":
         if hasattr(source, "select") and hasattr(source, "features") and hasattr(source, "__len__"):
             return DatasetTable(source)
-        raise UsageError(f"{type(source).__name__} is read as it streams; save it to parquet and give the path, or load it whole")
+        raise UsageError(
+            f"{type(source).__name__}: is a stream; load it whole, or write it to parquet and give the path"
+        )
     if module == "polars" and hasattr(source, "collect"):
         raise UsageError("a polars LazyFrame: call .collect() first, or write it to parquet and give the path")
     return _arrow(source)
@@ -203,7 +208,7 @@ def of_pandas(series: Any) -> pa.ChunkedArray | pa.Array:
 
 def top_level(schema: pa.Schema, names: Sequence[str]) -> list[str]:
     """The whole columns that hold the given names, once each."""
-    return list(dict.fromkeys(n if n in schema.names else n.split(".")[0] for n in names if find_type(schema, n) is not None))
+    return list(dict.fromkeys(n if n in schema.names else n.split(".")[0] for n in names))
 
 
 def filtered(source: Any, keep: npt.NDArray[np.bool_]) -> Any:
@@ -220,9 +225,18 @@ def filtered(source: Any, keep: npt.NDArray[np.bool_]) -> Any:
         import polars
 
         return source.filter(polars.Series(keep))
-    if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
-        return source.filter(pa.array(keep))
+    if isinstance(source, pa.Array | pa.ChunkedArray):
+        return _filtered(source, pa.array(keep))
+    if isinstance(source, pa.Table | pa.RecordBatch):
+        mask = pa.array(keep)
+        return type(source).from_arrays([_filtered(c, mask) for c in source.columns], schema=source.schema)
     raise UsageError(f"{type(source).__name__}: cannot be filtered; make it a pyarrow table first (pyarrow.table(x))")
+
+
+def _filtered(column: pa.Array | pa.ChunkedArray, mask: pa.BooleanArray) -> pa.Array | pa.ChunkedArray:
+    if is_view(column.type):
+        return without_view(column).filter(mask).cast(column.type)
+    return column.filter(mask)
 
 
 def _article(noun: str) -> str:

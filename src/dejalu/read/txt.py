@@ -19,7 +19,7 @@ from .problems import OnProblem
 def resolve(input: Input, ask: Ask) -> Columns:
     """The text is the file; the encoding is found when it is read."""
     encoding_of(b"", ask.encoding)
-    return Columns(ask.text[:1] or (TEXT_NAMES[0],), encoding=ask.encoding or "utf-8")
+    return Columns(ask.text[:1] or (TEXT_NAMES[0],), None, ask.extra, ask.encoding or "utf-8")
 
 
 def pieces(input: Input, columns: Columns) -> list[Piece]:

@@ -42,7 +42,7 @@ def is_string(kind: pa.DataType) -> bool:
     """Whether an Arrow type holds strings, in any of its layouts."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def as_text(values: pa.Array) -> pa.LargeStringArray:

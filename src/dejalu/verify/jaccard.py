@@ -32,7 +32,7 @@ def settle(
 def pairs_of_band(
     keys: U64,
     band: int,
-    skip: U8,
+    skip: U8 | None,
     packed: U8,
     sets: tuple[U64, I64],
     weight: I64,

@@ -12,9 +12,9 @@ import pyarrow as pa
 from .. import read
 from ..act import apply, report
 from ..act import evidence as written
+from ..act.side_by_side import Shown
 from ..data import I64, Input, row_of
 from ..plan import Plan
-from .side_by_side import Shown
 
 _TOGETHER = 10_000  # pairs whose texts are read in one pass over the inputs
 

@@ -19,6 +19,7 @@ _UNSPACED = (  # Thai and Lao, Myanmar, Khmer, kana, Han
 )
 # A piece: a run of white space, one character of a script without spaces, a word, or any one other character.
 PIECE = re.compile(rf"\s+|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|[^\w\s]")
+_WORD = re.compile(r"\w")
 _DIRECT = 2_000  # pieces, of both texts, up to which a gap is compared at once
 _MOST = 8_000  # pieces beyond which a gap without anchors is taken as one difference
 _RUN = 8  # pieces of an anchor
@@ -69,10 +70,10 @@ def _add(stretches: list[Stretch], a: Sequence[str], b: Sequence[str], *, same: 
 
 
 def _without_crumbs(stretches: list[Stretch]) -> list[Stretch]:
-    """Join differences that only white space parts: a reworded phrase is one difference and not ten."""
+    """Join differences that no word parts: a reworded phrase, or a changed address, is one difference and not ten."""
     joined: list[Stretch] = []
     for i, s in enumerate(stretches):
-        crumb = s.same and s.a.isspace() and 0 < i < len(stretches) - 1
+        crumb = s.same and not _WORD.search(s.a) and 0 < i < len(stretches) - 1
         _add(joined, [s.a], [s.b], same=s.same and not crumb)
     return joined
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Characters that would move the cursor, colour the screen or turn the reading direction are shown by a sign instead.
 _ACTING = [*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)]
+_LEAST = 40  # equal characters that are worth leaving out
+_LAST_WORD, _FIRST_WORD = re.compile(r"\S{1,20}\Z"), re.compile(r"\A\S{1,20}(?=\s)")
 _VISIBLE: dict[int, str] = {c: chr(0x2400 + c) for c in range(32) if c not in (9, 10)}
 _VISIBLE |= {127: "\u2421"} | dict.fromkeys(_ACTING, "\ufffd")
 
@@ -69,11 +72,16 @@ def _cap(text: str, most: int) -> str:
 
 
 def _cut(text: str, head: int, tail: int) -> str:
-    left_out = len(text) - head - tail
-    if left_out <= 40:
+    """Leave out the middle of a text, between words where there are some."""
+    if len(text) - head - tail <= _LEAST:
         return text
-    start, end = (text[:head] + " " if head else ""), (" " + text[len(text) - tail :] if tail else "")
-    return f"{start}[…{left_out:,} equal characters…]{end}"
+    start, end = text[:head], text[len(text) - tail :] if tail else ""
+    if head and not text[head].isspace() and (word := _LAST_WORD.search(start)):
+        start = start[: word.start()]
+    if tail and not text[-tail - 1].isspace() and (word := _FIRST_WORD.search(end)):
+        end = end[word.end() :]
+    left_out = len(text) - len(start) - len(end)
+    return f"{start}{' ' if start else ''}[…{left_out:,} equal characters…]{' ' if end else ''}{end}"
 
 
 def visible(text: str) -> str:
