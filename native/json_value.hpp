@@ -15,6 +15,24 @@ enum Kind : uint8_t { kAbsent, kNull, kString, kInteger, kReal, kBoolean, kNeste
 
 constexpr int kMaxDepth = 512;
 
+// Value of a hexadecimal digit, -1 for any other byte.
+struct HexTable {
+    int8_t v[256];
+    constexpr HexTable() : v() {
+        for (int i = 0; i < 256; ++i)
+            v[i] = static_cast<int8_t>(i >= '0' && i <= '9'                     ? i - '0'
+                                       : (i | 0x20) >= 'a' && (i | 0x20) <= 'f' ? (i | 0x20) - 'a' + 10
+                                                                                : -1);
+    }
+};
+inline constexpr HexTable kHex;
+
+// The four digits at p as a number; negative if one is no digit.
+inline int hex4(const uint8_t* p) {
+    const int a = kHex.v[p[0]], b = kHex.v[p[1]], c = kHex.v[p[2]], d = kHex.v[p[3]];
+    return (a | b | c | d) < 0 ? -1 : a << 12 | b << 8 | c << 4 | d;
+}
+
 struct Span {
     const uint8_t* begin = nullptr;                            // a string's span excludes its quotes
     const uint8_t* end = nullptr;
@@ -61,7 +79,9 @@ struct Reader {
             }
             if (*p != '\\') return false;                      // a raw control character
             s.escaped = true;
-            if (!escape()) return false;
+            do {                                               // escapes come in runs, above all in ASCII-only files
+                if (!escape()) return false;
+            } while (p < end && *p == '\\');
         }
     }
 
@@ -158,21 +178,21 @@ private:
             p = end;
             return false;
         }
-        if (p[1] != 'u') {
-            if (!std::strchr("\"\\/bfnrt", p[1]) || p[1] == 0) return false;
-            p += 2;
-            return true;
-        }
-        for (int i = 2; i < 6; ++i) {
-            if (end - p <= i) {
-                p = end;
+        switch (p[1]) {
+            case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
+                p += 2;
+                return true;
+            case 'u':
+                if (end - p < 6) {
+                    p = end;
+                    return false;
+                }
+                if (hex4(p + 2) < 0) return false;
+                p += 6;
+                return true;
+            default:
                 return false;
-            }
-            const uint8_t c = p[i], l = c | 0x20;
-            if (!((c >= '0' && c <= '9') || (l >= 'a' && l <= 'f'))) return false;
         }
-        p += 6;
-        return true;
     }
     bool scalar(Span& s) {
         if (p == end) return false;
@@ -187,12 +207,6 @@ private:
         }
     }
 };
-
-inline uint32_t hex4(const uint8_t* p) {
-    uint32_t v = 0;
-    for (int i = 0; i < 4; ++i) v = v << 4 | static_cast<uint32_t>(p[i] <= '9' ? p[i] - '0' : (p[i] | 0x20) - 'a' + 10);
-    return v;
-}
 
 inline uint8_t* put(uint32_t c, uint8_t* to) {
     if (c < 0x80) {
@@ -216,7 +230,9 @@ inline uint8_t* put(uint32_t c, uint8_t* to) {
 // Undo the escapes of a checked string; `to` has room for the span and 16 bytes. A lone surrogate becomes U+FFFD.
 inline uint8_t* unescape(const uint8_t* p, const uint8_t* end, uint8_t* to, bool& lone) {
     while (p < end) {
-        if (end - p >= scan::kWidth) {
+        if (*p == '\\') {
+            // below
+        } else if (end - p >= scan::kWidth) {
             const scan::Block x(p);
             x.store(to);
             const auto h = scan::Block::hits(x.eq('\\'));
@@ -224,7 +240,7 @@ inline uint8_t* unescape(const uint8_t* p, const uint8_t* end, uint8_t* to, bool
             p += n;
             to += n;
             if (!h.any()) continue;
-        } else if (*p != '\\') {
+        } else {
             *to++ = *p++;
             continue;
         }
@@ -237,10 +253,10 @@ inline uint8_t* unescape(const uint8_t* p, const uint8_t* end, uint8_t* to, bool
             case 'b': *to++ = '\b'; break;
             case 'f': *to++ = '\f'; break;
             case 'u': {
-                uint32_t c = hex4(p);
+                auto c = static_cast<uint32_t>(hex4(p));
                 p += 4;
                 if (c >= 0xD800 && c < 0xDC00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
-                    const uint32_t d = hex4(p + 2);
+                    const auto d = static_cast<uint32_t>(hex4(p + 2));
                     if (d >= 0xDC00 && d < 0xE000) {
                         c = 0x10000 + ((c - 0xD800) << 10) + (d - 0xDC00);
                         p += 6;

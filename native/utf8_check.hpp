@@ -47,6 +47,10 @@ inline const uint8_t* first_invalid(const uint8_t* p, const uint8_t* end) {
             }
             ascii = 0;
             if (b > 0xE0 && b < 0xF0 && b != 0xED && end - p >= 3) {   // most of Chinese, Japanese, Korean, Thai, Hindi
+                if (end - p >= scan::kWidth && scan::Block(p).threes()) {
+                    p += 15;
+                    continue;
+                }
                 if (((p[1] ^ 0x80) | (p[2] ^ 0x80)) & 0xC0) return p;
                 p += 3;
             } else if (b >= 0xC2 && b < 0xE0 && end - p >= 2) {        // Cyrillic, Greek, Arabic, accents

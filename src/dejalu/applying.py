@@ -11,6 +11,7 @@ import numpy as np
 
 from .act import apply as applied
 from .act import manifest, report
+from .act.early import check_inputs
 from .act.evidence import read_removed
 from .act.files import Written
 from .act.manifest import Manifest
@@ -55,6 +56,7 @@ def apply(
     plan = Plan.from_dict(found.plan).with_(mode=mode, add_columns=tuple(add_columns))
     source = FileSource(found.inputs, plan)
     check_output(out, folder, source.inputs, source.roots, overwrite=overwrite, resume=resume, evidence_is_read=True)
+    check_inputs(source.inputs, mode=mode, add_copies=bool(plan.add_columns))
     now = Manifest({**recorded(plan), "output": str(out.resolve())}, source.inputs)
     work = folder / WORK
     if overwrite:

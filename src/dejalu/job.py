@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from . import __version__
 from .act import manifest as manifests
+from .act.early import check_inputs
 from .act.files import Written
 from .act.manifest import MANIFEST, Journal, Manifest
 from .act.output import check_output, clear
@@ -176,6 +177,8 @@ def _begin(
     evidence = folders.evidence
     assert evidence is not None
     check_output(folders.to, evidence, source.inputs, source.roots, overwrite=overwrite, resume=resume)
+    if folders.to is not None:
+        check_inputs(source.inputs, mode=plan.mode, add_copies=bool(plan.add_columns))
     work = _work_folder(evidence, execution)
     if overwrite:
         for folder in (folders.to, evidence):

@@ -95,11 +95,11 @@ class FileSource:
 
     def _pieces(self, i: Input) -> list[Piece]:
         found = read.pieces(i, self.columns(i.part))
-        rows = sum(what.rows for what in found)
-        share = [what.rows / rows if rows else 1 / len(found) for what in found]
+        counts = [what.rows or 0 for what in found]
+        total = sum(counts)
         return [
-            Piece(i.part, index, what, round(i.size * part), what.rows)
-            for index, (what, part) in enumerate(zip(found, share, strict=True))
+            Piece(i.part, index, what, round(i.size * (rows / total if total else 1 / len(found))), rows)
+            for index, (what, rows) in enumerate(zip(found, counts, strict=True))
         ]
 
     def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:

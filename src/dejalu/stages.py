@@ -75,17 +75,15 @@ def sketch_piece(run: Context, piece: Piece) -> None:
 
 
 class _Shown:
-    """Progress of one piece in bytes of its file: by records where their number is known, else by the text seen so far."""
+    """Progress of one piece in bytes of its file: by records where their number is known, else by the text so far."""
 
     def __init__(self, progress: Progress, piece: Piece) -> None:
         self._progress, self._piece, self._done = progress, piece, 0
 
     def advance(self, docs: Docs) -> None:
         """A batch was read."""
-        if self._piece.rows:
-            step = self._piece.size * len(docs) // self._piece.rows
-        else:
-            step = docs.text.nbytes // 2  # markup, other columns and compression: a rough half
+        known = self._piece.rows                                 # else a rough half of the text, for compression
+        step = self._piece.size * len(docs) // known if known else docs.text.nbytes // 2
         self._show(min(step, max(0, self._piece.size * 49 // 50 - self._done)))
 
     def finish(self) -> None:
