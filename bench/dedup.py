@@ -36,7 +36,7 @@ def child_decode(files: list[str]) -> dict[str, float]:
 def child_job(folder: str, out: str, options: dict[str, object]) -> dict[str, object]:
     """Run the whole job through the public function."""
     from dejalu import api
-    from dejalu.meter import peak_memory
+    from dejalu.run.meter import peak_memory
 
     wall, cpu = time.perf_counter(), time.process_time()
     result = api.dedup([folder], out, **options)  # type: ignore[arg-type]

@@ -63,7 +63,7 @@ struct Reader {
                 const scan::Block x(p);
                 const auto h = scan::Block::hits(
                     scan::Block::either(scan::Block::either(x.eq('"'), x.eq('\\')), x.at_most(0x1F)));
-                s.high |= x.high();
+                s.high |= x.high().any();
                 if (!h.any()) {
                     p += scan::kWidth;
                     continue;

@@ -30,13 +30,14 @@ struct Block {
     void store(uint8_t* p) const { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); }
     __m128i eq(uint8_t b) const { return _mm_cmpeq_epi8(v, _mm_set1_epi8(static_cast<char>(b))); }
     __m128i at_most(uint8_t b) const { return _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(static_cast<char>(b))), v); }
-    bool high() const { return _mm_movemask_epi8(v) != 0; }
+    Hits high() const { return {static_cast<uint32_t>(_mm_movemask_epi8(v))}; }   // bytes above 0x7F
     // Are the first 15 bytes five times a lead E0..EF and two continuations, none of the leads E0 or ED?
     bool threes() const {
         const __m128i mask = _mm_setr_epi8(-16, -64, -64, -16, -64, -64, -16, -64, -64, -16, -64, -64, -16, -64, -64, 0);
         const __m128i form = _mm_setr_epi8(-32, -128, -128, -32, -128, -128, -32, -128, -128, -32, -128, -128, -32, -128, -128, 0);
         const __m128i odd = _mm_or_si128(eq(0xE0), eq(0xED));
-        return _mm_movemask_epi8(_mm_andnot_si128(odd, _mm_cmpeq_epi8(_mm_and_si128(v, mask), form))) >= 0x7FFF;
+        const __m128i good = _mm_andnot_si128(odd, _mm_cmpeq_epi8(_mm_and_si128(v, mask), form));
+        return (_mm_movemask_epi8(good) & 0x7FFF) == 0x7FFF;
     }
     static __m128i either(__m128i a, __m128i b) { return _mm_or_si128(a, b); }
     static Hits hits(__m128i m) { return {static_cast<uint32_t>(_mm_movemask_epi8(m))}; }
@@ -57,7 +58,7 @@ struct Block {
     void store(uint8_t* p) const { vst1q_u8(p, v); }
     uint8x16_t eq(uint8_t b) const { return vceqq_u8(v, vdupq_n_u8(b)); }
     uint8x16_t at_most(uint8_t b) const { return vcleq_u8(v, vdupq_n_u8(b)); }
-    bool high() const { return vmaxvq_u8(v) >= 0x80; }
+    Hits high() const { return hits(vcgeq_u8(v, vdupq_n_u8(0x80))); }
     bool threes() const {
         static const uint8_t mask[16] = {0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0};
         static const uint8_t form[16] = {0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0};
@@ -93,10 +94,10 @@ struct Block {
         for (int i = 0; i < kWidth; ++i) m |= static_cast<uint32_t>(v[i] <= b) << i;
         return m;
     }
-    bool high() const {
-        uint8_t all = 0;
-        for (int i = 0; i < kWidth; ++i) all |= v[i];
-        return all >= 0x80;
+    Hits high() const {
+        uint32_t m = 0;
+        for (int i = 0; i < kWidth; ++i) m |= static_cast<uint32_t>(v[i] >> 7) << i;
+        return {m};
     }
     bool threes() const { return false; }
     static uint32_t either(uint32_t a, uint32_t b) { return a | b; }

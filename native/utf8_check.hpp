@@ -36,32 +36,23 @@ inline int sequence(const uint8_t* p, const uint8_t* end) {
 // The first byte of [p, end) where an ill-formed part begins, else end.
 inline const uint8_t* first_invalid(const uint8_t* p, const uint8_t* end) {
     while (p < end) {
-        while (end - p >= scan::kWidth && !scan::Block(p).high()) p += scan::kWidth;
-        // Then code point by code point, until the text has been ASCII for a while.
-        for (int ascii = 0; p < end && ascii < scan::kWidth;) {
-            const uint8_t b = *p;
-            if (b < 0x80) {
-                ++p;
-                ++ascii;
-                continue;
-            }
-            ascii = 0;
-            if (b > 0xE0 && b < 0xF0 && b != 0xED && end - p >= 3) {   // most of Chinese, Japanese, Korean, Thai, Hindi
-                if (end - p >= scan::kWidth && scan::Block(p).threes()) {
-                    p += 15;
-                    continue;
-                }
-                if (((p[1] ^ 0x80) | (p[2] ^ 0x80)) & 0xC0) return p;
-                p += 3;
-            } else if (b >= 0xC2 && b < 0xE0 && end - p >= 2) {        // Cyrillic, Greek, Arabic, accents
+        if (end - p >= scan::kWidth) {
+            const auto high = scan::Block(p).high();
+            p += high.any() ? high.first() : scan::kWidth;
+            if (!high.any()) continue;
+        }
+        do {                                                   // a run of code points above U+007F, or the last bytes
+            if (end - p >= scan::kWidth && scan::Block(p).threes()) {
+                p += 15;                                       // most of Chinese, Japanese, Korean, Thai, Hindi
+            } else if (*p >= 0xC2 && *p < 0xE0 && end - p >= 2) {
                 if ((p[1] & 0xC0) != 0x80) return p;
-                p += 2;
+                p += 2;                                        // Cyrillic, Greek, Arabic, accents
             } else {
                 const int n = sequence(p, end);
                 if (n < 0) return p;
                 p += n;
             }
-        }
+        } while (p < end && *p >= 0x80);
     }
     return end;
 }

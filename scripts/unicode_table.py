@@ -34,9 +34,9 @@ BOUNDARY, SOLID, STEADY, INERT, DROPPED = (1 << b for b in (24, 25, 28, 29, 30))
 def rows(folder: Path, name: str) -> Iterator[list[str]]:
     """Yield the semicolon-separated fields of each line of a UCD file."""
     for line in (folder / name).read_text(encoding="utf-8").splitlines():
-        line = line.split("#")[0].strip()
-        if line:
-            yield [field.strip() for field in line.split(";")]
+        fields = line.split("#")[0].strip()
+        if fields:
+            yield [field.strip() for field in fields.split(";")]
 
 
 def span(text: str) -> range:
@@ -230,6 +230,8 @@ def native(u: Ucd) -> str:
         if u.quick.get(c) != "N" and u.fold.get(c, (c,)) == (c,) and not fast[c] & INERT:
             assert fast[c] >> 26 & 3 == IDENTITY, hex(c)
     assert not any(u.klass(c) == UNSPACED for c in u.pictograph)
+    plain = BOUNDARY | SOLID | STEADY | UNSPACED << 21       # the direct path for Han relies on it (tokenize.hpp)
+    assert all(fast[c] == plain for c in range(0x4E00, 0xA000))
     records: dict[tuple[int, ...], int] = {(0, 0, 0, 255, 0): 0}
     slow = []
     for c in range(LIMIT):

@@ -20,31 +20,34 @@ ROOMS = ("read", "represent", "candidates", "verify", "cluster", "act")
 RULE = """
 The import rule of dejalu, from the bottom up. A file imports from lower levels and its own package, never sideways:
 
-    0  errors, meter            import nothing of ours
+    0  errors                   imports nothing of ours
     1  data, kernels            import errors
     2  the six rooms, engines   import errors, data, kernels; what they need to know arrives as arguments
     3  plan                     imports what is above
-    4  sources, 5 flow, index   import what is above
-    6  evaluate, serve          import what is above
-    7  cli                      may import all
+    4  run                      imports what is above: what a run is made of
+    5  flow, index              import what is above
+    6  pairing, evaluate, serve import what is above
+    7  api                      imports what is above
+    8  cli                      may import all
 
 A room that needs something of another room: hand it over as an argument in flow.py, or, if it is a noun that both
 speak of, put it into data.py; if it is arithmetic on arrays, into kernels.
 """
 LEVEL = {
     "errors": 0,
-    "meter": 0,
     "data": 1,
     "kernels": 1,
     "_native": 1,  # the compiled half of kernels
     **dict.fromkeys((*ROOMS, "engines"), 2),
     "plan": 3,
-    "sources": 4,
+    "run": 4,
     "flow": 5,
     "index": 5,
+    "pairing": 6,
     "evaluate": 6,
+    "api": 7,
     "serve": 6,
-    "cli": 7,
+    "cli": 8,
 }
 ANYTHING = ("__init__", "__main__")  # the package's own doors
 OPTIONAL = ("jieba", "polars", "pandas", "datasets", "duckdb", "xxhash", "ray", "pyspark", "fsspec")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from .plan import Execution, Plan
-    from .result import Result
+    from .run.result import Result
 
 _HOME = {
     "ChangedInput": "errors",
@@ -40,7 +40,7 @@ _HOME = {
     "InputError": "errors",
     "OutputError": "errors",
     "Plan": "plan",
-    "Result": "result",
+    "Result": "run.result",
     "StoreError": "errors",
     "UsageError": "errors",
     "dedup": "api",

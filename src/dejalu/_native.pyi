@@ -1,6 +1,6 @@
 """Signatures of the native module; `dejalu.kernels` documents them."""
 
-from typing import Any, overload
+from typing import Any
 
 from .kernels.arrays import F64, I64, U8, U32, U64
 

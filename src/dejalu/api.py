@@ -15,7 +15,7 @@ from .errors import UsageError
 from .pairing import find_pairs
 from .plan import Execution, Plan
 from .read import from_memory
-from .result import Result
+from .run.result import Result
 
 
 def dedup(

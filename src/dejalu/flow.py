@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 
 from . import cluster
-from .applying import apply, read_back
-from .corpus import KEEP, SOURCE, Corpus, Facts
 from .data import F64, I64, U8
-from .finish import finish
-from .gathering import one_column
-from .job import Job
-from .meter import Progress
 from .plan import Execution, Plan
-from .result import Result
-from .sources import FileSource
-from .stages import Members, edges_of_band, facts_name, settle_partition, sketch_name, sketch_piece
-from .texts import files_of, missing, write_texts
+from .run.applying import apply, read_back
+from .run.corpus import KEEP, SOURCE, Corpus, Facts
+from .run.finish import finish
+from .run.gathering import one_column
+from .run.job import Job
+from .run.meter import Progress
+from .run.result import Result
+from .run.sources import FileSource
+from .run.stages import Members, edges_of_band, facts_name, settle_partition, sketch_name, sketch_piece
+from .run.texts import files_of, missing, write_texts
 
 
 def run(

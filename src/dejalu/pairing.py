@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from . import cluster, represent, verify
-from .corpus import Corpus
 from .data import F64, I64, Pairs
 from .errors import FloodError
 from .flow import first_pass
-from .job import Job
 from .kernels import repeated
 from .plan import Execution, Plan
-from .texts import texts_of
+from .run.corpus import Corpus
+from .run.job import Job
+from .run.texts import texts_of
 
 
 def find_pairs(source: Any, plan: Plan, execution: Execution, max_pairs: int) -> pa.Table:

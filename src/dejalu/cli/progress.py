@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from ..meter import Progress, Silent
+from ..run.meter import Progress, Silent
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn, Task, TaskID

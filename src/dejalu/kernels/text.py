@@ -64,7 +64,7 @@ def sketch(
     Raises:
         ValueError: a parameter out of range, offsets that fall or leave data.
 
-    Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2; docs/decisions/0001-sketch.md.
+    Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, §2 (docs/decisions/0001-sketch.md).
     """
     return _native.sketch(data, offsets, shingle=shingle, unit=unit, unspaced=unspaced, slots=slots)
 

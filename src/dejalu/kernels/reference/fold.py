@@ -1,4 +1,6 @@
-"""Folding as the definition reads: NFD, NFKC_Casefold of each code point, NFC. Twin of `native/normalize.hpp` and `tokenize.hpp`.
+"""Folding as the definition reads: NFD, NFKC_Casefold of each code point, NFC.
+
+Twin of `native/normalize.hpp` and `tokenize.hpp`.
 
 Works on lists of code points, so that nothing depends on the interpreter's Unicode version: every fact comes from
 `unicode15.txt`, which `scripts/unicode_table.py` makes from the Unicode Character Database 15.0.

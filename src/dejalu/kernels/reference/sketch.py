@@ -1,7 +1,7 @@
 """Fast similarity sketches and their b-bit form. Twin of `native/sketch.hpp` and `bbit.hpp`.
 
-Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2, with few scatter rounds before the direct
-one (docs/decisions/0001-sketch.md); Li, König, "b-Bit Minwise Hashing", WWW 2010.
+Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2, with few scatter rounds before the
+direct one (docs/decisions/0001-sketch.md); Li, König, "b-Bit Minwise Hashing", WWW 2010.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pack(values: Sequence[int], bits: int) -> bytes:
 
 
 def estimate(a: Sequence[int], b: Sequence[int], *, bits: int) -> float:
-    """Estimate Jaccard similarity without bias from the lowest `bits` bits (32: whole values) of two signatures."""
+    """Estimate Jaccard similarity without bias from the lowest `bits` bits (32: all) of two signatures."""
     mask = (1 << bits) - 1
     share = sum((x ^ y) & mask == 0 for x, y in zip(a, b, strict=True)) / len(a)
     c = 0.0 if bits == 32 else 2.0**-bits

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from .act import apply as applied
-from .act import manifest, report
-from .act.early import check_inputs
-from .act.evidence import read_removed
-from .act.files import Written
-from .act.manifest import Manifest
-from .act.output import check_output, clear
-from .act.readback import facts_of
-from .engines import MemoryStore
+from ..act import apply as applied
+from ..act import manifest, report
+from ..act.early import check_inputs
+from ..act.evidence import read_removed
+from ..act.files import Written
+from ..act.manifest import Manifest
+from ..act.output import check_output, clear
+from ..act.readback import facts_of
+from ..engines import MemoryStore
+from ..plan import Execution, Plan
 from .job import WORK, Job, recorded
 from .meter import Progress
-from .plan import Execution, Plan
 from .result import Result
 from .sources import FileSource
 from .writing import read_positions, write_files

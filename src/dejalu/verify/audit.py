@@ -11,7 +11,7 @@ documents estimates it: Cochran, Sampling Techniques (1977), section 6.3.
 Its interval. The pairs of one document are not independent: a page with a thousand copies brings a thousand
 pairs that are found or missed together. The interval therefore takes them as wholly dependent, the worst
 case, which leaves (sum T)^2 / sum T^2 effective trials (Kish, Survey Sampling, 1965, section 8.2) in the
-exact interval of Clopper and Pearson (see `metrics.interval`). It is wider than one that counts pairs, never
+exact interval of Clopper and Pearson (see `shares.interval`). It is wider than one that counts pairs, never
 narrower.
 
 Order of calls: `sample` once; `prepare` once with the drawn documents' shingles; `join` per batch, in any
@@ -28,7 +28,7 @@ import numpy as np
 
 from ..data import F64, I64, U64, Bool, Pairs, part_of, row_of
 from ..kernels.evaluate import OverlapTable, overlap_join, overlap_table
-from .metrics import interval, member
+from .shares import interval, member
 
 __all__ = ["AuditResult", "Sample", "Tally", "join", "merge", "prepare", "recall", "sample"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .act import evidence, ids, manifest, report
-from .act.digest import Digest
-from .act.facts import Facts, RoomFacts
-from .act.files import Written
+from ..act import evidence, ids, manifest, report
+from ..act.digest import Digest
+from ..act.facts import Facts, RoomFacts
+from ..act.files import Written
+from ..data import I64, Verdicts, part_of, row_of
+from ..errors import GateClosed
 from .corpus import ID, ID_KIND, Corpus
-from .data import I64, Verdicts, part_of, row_of
-from .errors import GateClosed
 from .gathering import gather
 from .job import Job
 from .result import Result

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import read
-from .data import I64, Docs, Input, Problem, Records
-from .plan import Plan
+from .. import read
+from ..data import I64, Docs, Input, Problem, Records
+from ..plan import Plan
 
 OnProblem = Callable[[Problem], None]
 

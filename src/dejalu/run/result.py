@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .act.facts import Facts
-from .data import F64, I64, Bool, Input
-from .errors import UsageError
+from ..act.facts import Facts
+from ..data import F64, I64, Bool, Input
+from ..errors import UsageError
 
 Fetch = Callable[[I64], list[str | None]]
 
@@ -81,7 +81,7 @@ class Result:
         Raises:
             UsageError: another number of items.
         """
-        from .read import from_memory
+        from ..read import from_memory
 
         memory = from_memory(data)
         if len(memory) != len(self.keep):
@@ -94,7 +94,7 @@ class Result:
         Args:
             limit: number of pairs.
         """
-        from .act.side_by_side import print_pairs
+        from ..act.side_by_side import print_pairs
 
         print_pairs(self.examples(limit))
 

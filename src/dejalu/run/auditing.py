@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from . import represent
+from .. import represent
+from ..data import F64, I64, U64, Verdicts
+from ..verify import audit as exact
 from .corpus import Corpus
-from .data import F64, I64, U64, Verdicts
 from .job import Job
 from .sources import Piece
 from .texts import texts_of
-from .verify import audit as exact
 
 
 def audit(job: Job, corpus: Corpus, verdicts: Verdicts) -> dict[str, Any] | None:

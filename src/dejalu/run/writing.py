@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .act import corpus as writing
-from .act.evidence import TAGS
-from .act.files import Written
+from ..act import corpus as writing
+from ..act.evidence import TAGS
+from ..act.files import Written
+from ..data import I64, FileVerdicts, Verdicts, part_of, row_of
 from .corpus import Corpus
-from .data import I64, FileVerdicts, Verdicts, part_of, row_of
 from .gathering import files_of_run
 from .job import Job
 from .sources import FileSource

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import candidates, represent, verify
+from .. import candidates, represent, verify
+from ..data import F64, I64, U8, U64, Docs, Keys, row_of, text_buffers
+from ..engines import Store
+from ..plan import Plan
+from ..read import stop
+from ..represent import Segmenter, Signed
 from .corpus import ID, ID_KIND, KEEP, SOURCE, Corpus, Facts
-from .data import F64, I64, U8, U64, Docs, Keys, row_of, text_buffers
-from .engines import Store
 from .meter import Meter, Progress
-from .plan import Plan
-from .read import stop
-from .represent import Segmenter, Signed
 from .sources import Piece, Source
 from .texts import TextCache, fetch, in_order
 
@@ -82,7 +82,7 @@ class _Shown:
 
     def advance(self, docs: Docs) -> None:
         """A batch was read."""
-        known = self._piece.rows                                 # else a rough half of the text, for compression
+        known = self._piece.rows  # else a rough half of the text, for compression
         step = self._piece.size * len(docs) // known if known else docs.text.nbytes // 2
         self._show(min(step, max(0, self._piece.size * 49 // 50 - self._done)))
 

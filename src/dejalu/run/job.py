@@ -14,18 +14,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from . import __version__
-from .act import manifest as manifests
-from .act.early import check_inputs
-from .act.files import Written
-from .act.manifest import MANIFEST, Journal, Manifest
-from .act.output import check_output, clear
-from .engines import Engine, FileStore, Local, MemoryStore, Store
-from .errors import OutputError, UsageError
+from .. import __version__
+from ..act import manifest as manifests
+from ..act.early import check_inputs
+from ..act.files import Written
+from ..act.manifest import MANIFEST, Journal, Manifest
+from ..act.output import check_output, clear
+from ..engines import Engine, FileStore, Local, MemoryStore, Store
+from ..errors import OutputError, UsageError
+from ..plan import Execution, Plan
+from ..read import stop
+from ..represent import load_segmenter
 from .meter import Meter, Progress, Silent, total_memory
-from .plan import Execution, Plan
-from .read import stop
-from .represent import load_segmenter
 from .sources import FileSource, MemorySource, Piece, open_source
 from .stages import Context
 from .texts import TextCache

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import __version__, kernels, represent
-from .act.facts import (
+from .. import __version__, kernels, represent
+from ..act.facts import (
     CapFacts,
     ClusterFacts,
     Facts,
@@ -22,11 +22,11 @@ from .act.facts import (
     SourceFacts,
     short_limit,
 )
+from ..data import MEASURES, Verdicts, part_of, row_of
+from ..errors import UsageError
+from ..kernels import repeated
 from .corpus import ID, SOURCE, Corpus
-from .data import MEASURES, Verdicts, part_of, row_of
-from .errors import UsageError
 from .job import Job
-from .kernels import repeated
 from .sources import FileSource
 from .texts import as_strings, texts_of
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dejalu.data import Pairs, doc_ids
-from dejalu.evaluate import audit
+from dejalu.verify import audit
 from dejalu.evaluate.truth import all_pairs
 
 NONE = np.zeros(0, np.int64)

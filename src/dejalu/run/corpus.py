@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .data import I64, U8, U64, Problem, part_of, row_of
+from ..data import I64, U8, U64, Problem, part_of, row_of
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP = "id", "id_kind", "source", "keep_value"

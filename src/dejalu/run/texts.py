@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data import I64, Docs, part_of, row_of
+from ..engines import Store
+from ..errors import ChangedInput
 from .corpus import Corpus
-from .data import I64, Docs, part_of, row_of
-from .engines import Store
-from .errors import ChangedInput
 from .sources import Source
 
 
