@@ -246,31 +246,24 @@ inline uint8_t* unescape(const uint8_t* p, const uint8_t* end, uint8_t* to, bool
         }
         const uint8_t e = p[1];
         p += 2;
-        switch (e) {
-            case 'n': *to++ = '\n'; break;
-            case 't': *to++ = '\t'; break;
-            case 'r': *to++ = '\r'; break;
-            case 'b': *to++ = '\b'; break;
-            case 'f': *to++ = '\f'; break;
-            case 'u': {
-                auto c = static_cast<uint32_t>(hex4(p));
-                p += 4;
-                if (c >= 0xD800 && c < 0xDC00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
-                    const auto d = static_cast<uint32_t>(hex4(p + 2));
-                    if (d >= 0xDC00 && d < 0xE000) {
-                        c = 0x10000 + ((c - 0xD800) << 10) + (d - 0xDC00);
-                        p += 6;
-                    }
-                }
-                if (c >= 0xD800 && c < 0xE000) {
-                    c = 0xFFFD;
-                    lone = true;
-                }
-                to = put(c, to);
-                break;
-            }
-            default: *to++ = e;                                // quote, backslash, slash
+        if (e != 'u') {
+            *to++ = e == 'n' ? '\n' : e == 't' ? '\t' : e == 'r' ? '\r' : e == 'b' ? '\b' : e == 'f' ? '\f' : e;
+            continue;
         }
+        auto c = static_cast<uint32_t>(hex4(p));
+        p += 4;
+        if (c >= 0xD800 && c < 0xDC00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+            const auto d = static_cast<uint32_t>(hex4(p + 2));
+            if (d >= 0xDC00 && d < 0xE000) {
+                c = 0x10000 + ((c - 0xD800) << 10) + (d - 0xDC00);
+                p += 6;
+            }
+        }
+        if (c >= 0xD800 && c < 0xE000) {
+            c = 0xFFFD;
+            lone = true;
+        }
+        to = put(c, to);
     }
     return to;
 }

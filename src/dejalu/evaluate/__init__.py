@@ -1,6 +1,6 @@
 """What a run is worth: the exact truth, measures against it, and the audit of a run on the user's data."""
 
-from .audit import AuditResult
+from ..verify.audit import AuditResult
 from .metrics import PairQuality, interval, left_together, pair_quality
 from .truth import all_pairs
 
