@@ -73,18 +73,25 @@ def precision(folder: Path, evidence: Path, sample: int) -> tuple[int, int]:
     """Compute the similarity of some removals again with the reference; returns how many were right, of how many."""
     import pyarrow.parquet as pq
 
-    from dejalu.kernels.reference.shingles import shingle_tuples
+    from dejalu.kernels.reference.tokens import tokens
+
+    def shingles(text: str) -> set[tuple[str, ...]]:
+        words = tokens(text.encode())
+        return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))} if words else set()
 
     rows = []
     for file in sorted((evidence / "removed").glob("*.parquet")):
         name = file.name.removesuffix(".parquet")
         rows += [(name, r) for r in pq.read_table(file).to_pylist() if r["measure"] == "jaccard"]
     rows = rows[:: max(1, len(rows) // sample)][:sample]
-    tables = {name: pq.read_table(folder / name, columns=["text"]) for name in {n for n, _ in rows} | {r["twin_file"] for _, r in rows}}
+    tables = {
+        name: pq.read_table(folder / name, columns=["text"])
+        for name in {n for n, _ in rows} | {r["twin_file"] for _, r in rows}
+    }
     right = 0
     for name, row in rows:
-        a = shingle_tuples(tables[name]["text"][row["row"]].as_py(), 5)
-        b = shingle_tuples(tables[row["twin_file"]]["text"][row["twin_row"]].as_py(), 5)
+        a = shingles(tables[name]["text"][row["row"]].as_py())
+        b = shingles(tables[row["twin_file"]]["text"][row["twin_row"]].as_py())
         exact = len(a & b) / len(a | b)
         right += abs(exact - row["similarity"]) < 1e-9 and exact >= 0.8
     return right, len(rows)
@@ -122,13 +129,17 @@ def main() -> None:
     report = jobs[-1]["report"]
     assert isinstance(report, dict)
     audit = audited["report"]["audit"]  # type: ignore[index,call-overload]
-    print(f"{folder}: {report['read']:,} documents, {mb:.0f} MB of text, {len(files)} files; mode {args.mode}, {args.threads} thread(s)")
+    print(
+        f"{folder}: {report['read']:,} documents, {mb:.0f} MB of text, {len(files)} files; mode {args.mode}, {args.threads} thread(s)"
+    )
     print(f"pyarrow decodes the text column   {decode:6.2f} CPU s   {mb / decode:7.0f} MB/s")
     print(f"dejalu, whole job                 {cpu:6.2f} CPU s   {mb / cpu:7.0f} MB/s   wall {wall:.2f} s")
     print(f"ratio (median of {args.runs} pairs)         {ratio:6.2f} ×      (target ≤ 3.5 in report mode)")
     print(f"start-up, apart                   {statistics.median(float(str(s['cpu'])) for s in start_up):6.2f} CPU s")
     print(f"peak memory                       {max(float(str(j['peak'])) for j in jobs) / 1e6:6.0f} MB")
-    print(f"removed: {report['removed_equal']:,} equal, {report['removed_near']:,} near; precision: {right} of {checked} sampled near removals exact and ≥ threshold")
+    print(
+        f"removed: {report['removed_equal']:,} equal, {report['removed_near']:,} near; precision: {right} of {checked} sampled near removals exact and ≥ threshold"
+    )
     print(f"recall (audit of {args.audit} documents): {json.dumps(audit)[:300]}")
     for room, cost in report["run"]["rooms"].items():
         print(f"    {room:10} {cost['cpu_seconds']:6.2f} CPU s")

@@ -102,9 +102,10 @@ def _expand(near: Pairs, members: I64, start: I64, weight: I64, groups: I64) -> 
     a = [members[start[near.a[which]] + nth // wide]]
     b = [members[start[near.b[which]] + nth % wide]]
     similarity = [near.similarity[which]]
-    for g in groups:  # one step per group of equal texts
-        i, j = np.triu_indices(int(weight[g]), 1)
-        a.append(members[start[g] + i])
-        b.append(members[start[g] + j])
-        similarity.append(np.ones(len(i)))
+    for size in np.unique(weight[groups]):  # all groups of one size at once
+        first = start[groups[weight[groups] == size]][:, None]
+        i, j = np.triu_indices(int(size), 1)
+        a.append(members[(first + i).ravel()])
+        b.append(members[(first + j).ravel()])
+        similarity.append(np.ones(len(first) * len(i)))
     return np.concatenate(a), np.concatenate(b), np.concatenate(similarity)

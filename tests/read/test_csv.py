@@ -154,4 +154,4 @@ def test_columns_are_found_or_asked_for(tmp_path):
     path = write(tmp_path / "a.csv", "title,abstract\nT,A\n")
     with pytest.raises(UsageError, match=r"a\.csv: .*title: 'T'; abstract: 'A'; choose with --text-column"):
         load(path)
-    assert texts(path, text_columns=("abstract", "title")) == ["A\x1f\x1eT"]
+    assert texts(path, text_columns=("abstract", "title")) == ["A\U0001fffd\x1f\x1eT"]

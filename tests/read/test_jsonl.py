@@ -94,7 +94,12 @@ def test_nested_keys_and_joined_columns(tmp_path):
     docs, _ = load(path, text_columns=("a.b",), extra=("a.c",))
     assert docs["text"] == [b"deep", b"literal", None, None]
     assert docs["a.c"] == ["1", None, None, None]
-    assert texts(path, text_columns=("t", "a.b")) == ["x\x1f\x1edeep", "\x1f\x1eliteral", "y\x1f\x1e", None]
+    assert texts(path, text_columns=("t", "a.b")) == [
+        "x\U0001fffd\x1f\x1edeep",
+        "\U0001fffd\x1f\x1eliteral",
+        "y\U0001fffd\x1f\x1e",
+        None,
+    ]
 
 
 def test_lone_cr_no_final_line_end_and_blank_lines(tmp_path):

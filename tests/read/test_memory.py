@@ -155,7 +155,10 @@ def test_empty_sources():
 def test_nested_dictionary_and_joined_columns():
     table = pa.table({"m": [{"t": "x"}, None], "d": pa.array(["u", "v"]).dictionary_encode(), "id": ["a", "b"]})
     assert docs(table, text_columns=("m.t",))["text"] == [b"x", None]
-    assert docs(table, text_columns=("d", "m.t"))["text"] == [b"u\x1f\x1ex", b"v\x1f\x1e"]
+    assert docs(table, text_columns=("d", "m.t"))["text"] == [
+        "u\U0001fffd\x1f\x1ex".encode(),
+        "v\U0001fffd\x1f\x1e".encode(),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dejalu import read
+from dejalu import kernels, read
+from dejalu.data import text_buffers
 from dejalu.errors import DamagedInput, UsageError
 
 from .helpers import load, merge, one, texts
@@ -61,16 +64,32 @@ def test_nested_text_and_literal_dotted_names(tmp_path):
 
 
 def test_several_text_columns_never_run_together(tmp_path):
-    table = pa.table({"t": ["a", "a b", "a\x1f", None, None, ""], "u": ["b c", "c", "\x1eb", "x", None, ""]})
-    docs, _ = load(write(tmp_path / "a.parquet", table), text_columns=["t", "u"])
-    assert docs["text"] == [
-        b"a\x1f\x1eb c",
-        b"a b\x1f\x1ec",
-        b"a\x1f\x1f\x1f\x1e\x1eb",
-        b"\x1f\x1ex",
+    table = pa.table(
+        {"t": ["a", "a b", "a\x1f", None, None, "", "..."], "u": ["b c", "c", "\x1eb", "x", None, "", "!"]}
+    )
+    path = write(tmp_path / "a.parquet", table)
+    mark = "\U0001fffd"
+    assert texts(path, text_columns=["t", "u"]) == [
+        f"a{mark}\x1f\x1eb c",
+        f"a b{mark}\x1f\x1ec",
+        f"a\x1f\x1f{mark}\x1f\x1e\x1eb",
+        f"{mark}\x1f\x1ex",
         None,
-        b"\x1f\x1e",
+        "\x1f\x1e",
+        "...\x1f\x1e!",
     ]
+
+
+def test_a_border_is_a_token_that_no_field_can_hold(tmp_path):
+    rows = [("a b", "c"), ("a", "b c"), ("a \U0001fffd", "b c"), ("...", "\ufe0f!"), ("ㅤ", ""), ("\u0301", "x")]
+    table = pa.table({"t": [t for t, _ in rows], "u": [u for _, u in rows]})
+    (docs,) = read.from_memory(table).batches(0, read.from_memory(table).resolve(text_columns=["t", "u"]))
+    data, spans, ends = kernels.tokens(*text_buffers(docs.text))
+    words = [data[a:b].tobytes().decode() for a, b in pairwise(spans.tolist())]
+    found = [words[a:b] for a, b in pairwise(ends.tolist())]
+    mark = "\U0001fffd"
+    assert found[:5] == [["a", "b", mark, "c"], ["a", mark, "b", "c"], ["a", "\U0001fffc", mark, "b", "c"], [], []]
+    assert found[5][-2:] == [mark, "x"]
 
 
 def test_empty_forms(tmp_path):

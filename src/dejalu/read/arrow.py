@@ -15,11 +15,13 @@ from ..data import I64, Docs
 from ..errors import UsageError
 from .columns import Columns, Offer
 
-# Between joined text columns, and what a unit separator inside a field becomes. Read from the left, U+001F U+001F is
-# a character of a field and U+001F U+001E a border, so different fields never give equal bytes; both are control
-# characters, so no token runs across the border.
-SEPARATOR = "\x1f\x1e"
-ESCAPE = ("\x1f", "\x1f\x1f")
+# Between joined text columns. U+001F U+001E cannot stand in a field, where U+001F is doubled, so different fields give
+# different bytes. Before it stands U+1FFFD, reserved for a pictograph that was never given: it is a token of its own, so
+# a shingle that spans a border equals none inside a field. Where no field has a letter or number it is left out, and
+# the text stays one without tokens. In a field, U+1FFFD itself becomes another of those code points.
+MARK, BORDER = "\U0001fffd", "\x1f\x1e"
+ESCAPES = (("\x1f", "\x1f\x1f"), (MARK, "\x1f\x1d\U0001fffc"))
+WORD = "[^\\P{L}\u115f\u1160\u3164\uffa0]|\\p{N}|_"  # a letter that folding does not drop, a number, or _
 
 
 def is_string(t: pa.DataType) -> bool:
@@ -146,24 +148,26 @@ def cuts(sizes: I64, batch_bytes: int, batch_rows: int | None) -> Iterator[tuple
 
 
 def join(columns: Sequence[pa.LargeStringArray]) -> pa.LargeStringArray:
-    r"""Join the text columns of a row into one text, so that different fields give different bytes.
+    r"""Join the text columns of a row into one text, so that different fields give different bytes and tokens.
 
-    U+001F U+001E lies between fields and U+001F in a field is doubled; a null field counts as empty, and the text is
-    null where all are.
+    A null field counts as empty, and the text is null where all are.
 
     >>> join([pa.array(["a", None], pa.large_string()), pa.array(["b c", None], pa.large_string())]).to_pylist()
-    ['a\x1f\x1eb c', None]
+    ['a\U0001fffd\x1f\x1eb c', None]
     """
     if len(columns) == 1:
         return columns[0]
-    fields = [
-        pc.replace_substring(c, *ESCAPE) if pc.any(pc.match_substring(c, ESCAPE[0])).as_py() else c for c in columns
-    ]
-    separator = pa.scalar(SEPARATOR, pa.large_string())
-    text = pc.binary_join_element_wise(*fields, separator, null_handling="replace", null_replacement="")
-    nulls = columns[0].is_null()
-    for c in columns[1:]:
-        nulls = pc.and_(nulls, c.is_null())
+    fields, words, nulls = [], None, None
+    for field in columns:
+        word, null = pc.fill_null(pc.match_substring_regex(field, WORD), False), field.is_null()
+        words = word if words is None else pc.or_(words, word)
+        nulls = null if nulls is None else pc.and_(nulls, null)
+        for found, instead in ESCAPES:
+            if pc.any(pc.match_substring(field, found)).as_py():
+                field = pc.replace_substring(field, found, instead)  # noqa: PLW2901 the same field, escaped
+        fields.append(field)
+    border = pc.if_else(words, pa.scalar(MARK + BORDER, pa.large_string()), pa.scalar(BORDER, pa.large_string()))
+    text = pc.binary_join_element_wise(*fields, border, null_handling="replace", null_replacement="")
     return pc.if_else(nulls, pa.scalar(None, pa.large_string()), text) if pc.any(nulls).as_py() else text
 
 

@@ -57,7 +57,9 @@ class Walk:
                 return
         if window.broken:
             good = f"after line {self.line:,}" if self.line else "in the first line"
-            on_problem(Problem(file, self.row, self.line + 1, f"{window.broken} {good}; nothing after it was read", rest=True))
+            on_problem(
+                Problem(file, self.row, self.line + 1, f"{window.broken} {good}; nothing after it was read", rest=True)
+            )
 
 
 def string_array(text: tuple[U8, I64], valid: npt.NDArray[np.bool_] | None) -> pa.LargeStringArray:

@@ -67,7 +67,7 @@ class Result:
         Columns: file, row, id, twin_file, twin_row, twin_id, similarity (float64), measure, method.
         """
         parts = [
-            table.add_column(0, pa.field("file", pa.string()), pa.array([file] * table.num_rows, pa.string()))
+            table.add_column(0, pa.field("file", pa.string()), pa.repeat(pa.scalar(file, pa.string()), table.num_rows))
             for file, table in self.tables.items()
         ]
         return pa.concat_tables(parts)
