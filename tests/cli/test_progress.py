@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import pty
 import re
 import sys
 import threading
@@ -69,6 +68,8 @@ def test_quiet_writes_nothing() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_bars_on_a_terminal() -> None:
+    import pty  # Unix only
+
     parent, child = pty.openpty()
     with os.fdopen(child, "w") as terminal:
         assert terminal.isatty()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -68,7 +67,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_dedup_writes_corpus_evidence_and_summary(dejalu: Dejalu, corpus: Path, tmp_path: Path) -> None:
     ran = dejalu("dedup", "corpus", "-o", "clean", "--threshold", "0.95")
     assert "kept" in ran.stdout
-    assert "sketch" in ran.stderr  # a line per stage
+    assert "read: " in ran.stderr  # a line per stage
     assert (tmp_path / "clean/a.parquet").read_bytes() == (corpus / "a.parquet").read_bytes()
     kept = [json.loads(line)["id"] for line in (tmp_path / "clean/b.jsonl").read_text("utf-8").splitlines()]
     assert "b0" not in kept
@@ -188,9 +187,19 @@ def test_show_of_no_evidence(dejalu: Dejalu, tmp_path: Path) -> None:
     assert "evidence" in dejalu("show", ".", code=1).stderr
 
 
+def test_show_parts_several_text_columns_by_an_empty_line(dejalu: Dejalu, tmp_path: Path) -> None:
+    row = {"title": "A title", "body": " ".join(WORDS)}
+    (tmp_path / "in.jsonl").write_text(f"{json.dumps(row)}\n" * 2, "utf-8")
+    dejalu("dedup", "in.jsonl", "-o", "out", "--text-column", "title", "--text-column", "body", "--quiet")
+    pair = json.loads(dejalu("show", "out-evidence", "--json").stdout)["pairs"][0]
+    assert pair["text"] == f"{row['title']}\n\n{row['body']}"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_show_on_a_terminal_is_side_by_side(dejalu: Dejalu, corpus: Path, tmp_path: Path) -> None:
     dejalu("dedup", "corpus", "-o", "clean", "--quiet")
+    import pty  # Unix only
+
     parent, child = pty.openpty()
     env = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
     command = [sys.executable, "-c", RUN, "show", "clean-evidence", "--limit", "1", "--quiet"]

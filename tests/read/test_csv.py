@@ -115,6 +115,13 @@ def test_cp1252_is_an_error_that_names_the_remedy(tmp_path):
         texts(path, encoding="klingon")
 
 
+def test_utf16_without_a_mark_is_recognised(tmp_path):
+    path = write(tmp_path / "a.csv", "id,text\n1,a\n", "utf-16-le")
+    with pytest.raises(DamagedInput, match=r"zero bytes in the header: name its encoding .--encoding utf-16-le"):
+        load(path)
+    assert texts(path, encoding="utf-16-le") == ["a"]
+
+
 def test_an_odd_byte_far_into_the_file(tmp_path):
     body = b"id,text\n" + b"".join(b"%d,a plain line of text\n" % i for i in range(40_000))
     path = write(tmp_path / "a.csv", body + b"40000,caf\xe9\n40001,b\n")

@@ -15,6 +15,7 @@ from ..act import evidence as written
 from ..act.side_by_side import Shown
 from ..data import I64, Input, row_of
 from ..plan import Plan
+from ..read.arrow import BORDER, MARK
 
 _TOGETHER = 10_000  # pairs whose texts are read in one pass over the inputs
 
@@ -92,7 +93,10 @@ class Evidence:
             )
             rows = np.array(sorted(wanted[i.file]), np.int64)
             for docs in read.rows(i, columns, rows):
-                texts.update(zip(_keys(i.file, docs.ids), decoded(docs.text), strict=True))
+                fields = decoded(docs.text)
+                if len(columns.text) > 1:
+                    fields = [text.replace(MARK + BORDER, "\n\n").replace(BORDER, "\n\n") for text in fields]
+                texts.update(zip(_keys(i.file, docs.ids), fields, strict=True))
         return texts
 
 

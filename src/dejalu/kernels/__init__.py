@@ -12,6 +12,7 @@ except ImportError as e:
         f"dejalu's native kernels cannot be loaded ({e}); reinstall dejalu from a wheel, or from source with a C++20 compiler"
     ) from e
 
+from .formats import csv_extract, jsonl_extract, utf8_invalid
 from .groups import band_edges, band_keys, band_pairs, components, jaccard, mix64, repeated, settle
 from .text import bytes_hash, estimate, fold, pack, shingle_sets, sketch, tokens
 
@@ -25,10 +26,12 @@ __all__ = [
     "band_pairs",
     "bytes_hash",
     "components",
+    "csv_extract",
     "estimate",
     "fold",
     "isa",
     "jaccard",
+    "jsonl_extract",
     "mix64",
     "pack",
     "repeated",
@@ -36,4 +39,5 @@ __all__ = [
     "shingle_sets",
     "sketch",
     "tokens",
+    "utf8_invalid",
 ]

@@ -16,8 +16,8 @@ from ..errors import UsageError
 from .columns import Columns, Offer
 
 # Between joined text columns. U+001F U+001E cannot stand in a field, where U+001F is doubled, so different fields give
-# different bytes. Before it stands U+1FFFD, reserved for a pictograph that was never given: it is a token of its own, so
-# a shingle that spans a border equals none inside a field. Where no field has a letter or number it is left out, and
+# different bytes. Before it stands U+1FFFD, reserved for a pictograph that was never given: a token of its own, so that
+# a shingle which spans a border equals none inside a field. Where no field has a letter or number it is left out, and
 # the text stays one without tokens. In a field, U+1FFFD itself becomes another of those code points.
 MARK, BORDER = "\U0001fffd", "\x1f\x1e"
 ESCAPES = (("\x1f", "\x1f\x1f"), (MARK, "\x1f\x1d\U0001fffc"))

@@ -5,6 +5,7 @@ Bytes of another encoding than UTF-8 are turned into UTF-8 on the way in; `recor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -23,6 +24,7 @@ from .problems import OnProblem
 
 DELIMITERS = ",;\t|"
 PEEK_RECORDS, PEEK_BYTES = 100, 1 << 18
+TSV = re.compile(r"\.tsv(\.gz|\.zst)?$", re.IGNORECASE)
 STRING = Offer("string", True, True)
 NO_RECORDS = np.zeros(0, np.int64)
 
@@ -35,7 +37,7 @@ def resolve(input: Input, ask: Ask) -> Columns:
     """
     head = next(open_text(input, lambda reason: None), b"")
     encoding, bom = encoding_of(head[:3], ask.encoding)
-    found = Columns((), encoding=encoding, bom=bom, delimiter="\t" if ".tsv" in input.path.lower() else "")
+    found = Columns((), encoding=encoding, bom=bom, delimiter="\t" if TSV.search(input.path) else "")
     try:
         header, delimiter, sample = _peek(input, found)
     except NotEncoded as e:
@@ -178,12 +180,14 @@ def _peek(input: Input, columns: Columns) -> tuple[list[str], str, list[str]]:
     counts = tried[delimiter]
     if not counts:
         return [], delimiter, []
-    n = max(counts[:2])
-    e = csv_extract(window.view, delimiter, range(n), expected=-1, final=window.final, wanted=np.arange(2))
-    fields = [data.tobytes().decode(errors="replace") for data, _ in e.text]
-    cut = [[len(d[: o[1]].tobytes().decode(errors="replace")) for d, o in e.text]][0]
-    first = [f[:c] for f, c in zip(fields, cut, strict=True)][: counts[0]]
-    return first, delimiter, [f[c:] for f, c in zip(fields, cut, strict=True)][: counts[0]] if len(counts) > 1 else []
+    found = csv_extract(window.view, delimiter, range(counts[0]), expected=-1, final=window.final, wanted=np.arange(2))
+    header, *first = (
+        [data[ends[i] : ends[i + 1]].tobytes().decode(errors="replace") for data, ends in found.text]
+        for i in range(len(found.row))
+    )
+    if any("\0" in name for name in header):
+        raise NotEncoded("zero bytes in the header: name its encoding (--encoding utf-16-le | utf-16-be)")
+    return header, delimiter, first[0] if first else []
 
 
 def _counts(window: Window, delimiter: str) -> list[int]:

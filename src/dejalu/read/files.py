@@ -6,6 +6,7 @@ stand in `discover.SUFFIXES`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 
@@ -56,8 +57,18 @@ def pieces(input: Input, columns: Columns) -> list[Piece]:
     """Cut a file into independent units: runs of row groups of parquet, the whole of any other file."""
     if columns.damage:
         return [Piece(0, 0, 0)]
-    found: list[Piece] = FORMATS[input.format].pieces(input, columns)
+    with _named(input):
+        found: list[Piece] = FORMATS[input.format].pieces(input, columns)
     return found
+
+
+@contextlib.contextmanager
+def _named(input: Input) -> Iterator[None]:
+    """Add the file's name and the remedies to what could not be read."""
+    try:
+        yield
+    except (Unreadable, *parquet.ERRORS) as e:
+        stop(Problem(input.file, -1, None, str(e) if isinstance(e, Unreadable) else parquet.damage(e)))
 
 
 def read(
@@ -94,7 +105,8 @@ def read(
 def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:
     """Read only the wanted rows, (k,) int64 ascending; rows that were set aside are not given."""
     if len(wanted) and not columns.damage:
-        yield from FORMATS[input.format].rows(input, columns, wanted)
+        with _named(input):
+            yield from FORMATS[input.format].rows(input, columns, wanted)
 
 
 def records(input: Input, columns: Columns) -> Iterator[Records]:
@@ -102,4 +114,5 @@ def records(input: Input, columns: Columns) -> Iterator[Records]:
     module = FORMATS[input.format]
     if not hasattr(module, "records"):
         raise UsageError(f"{input.file}: {input.format} has no raw records")
-    yield from module.records(input, columns)
+    with _named(input):
+        yield from module.records(input, columns)
