@@ -2,8 +2,12 @@
 #include "arrays.hpp"
 #include "bands.hpp"
 #include "components.hpp"
+#include "gather.hpp"
 #include "pairs.hpp"
 #include "settle.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace dejalu;
@@ -147,6 +151,25 @@ nb::tuple py_band_pairs(In<uint64_t, 2> keys, int64_t band, std::optional<In<uin
     return nb::make_tuple(to_numpy(std::move(a)), to_numpy(std::move(b)), to_numpy(std::move(similarity)), fits);
 }
 
+nb::tuple py_gather(std::vector<std::pair<In<uint8_t>, In<int64_t>>> batches, In<int64_t> which, In<int64_t> rows) {
+    const int64_t m = which.shape(0);
+    need(static_cast<int64_t>(rows.shape(0)) == m, "which and rows: must have the same length");
+    std::vector<Text> texts;
+    for (const auto& [data, offsets] : batches) texts.push_back(text_of(data, offsets));
+    in_range(which, static_cast<int64_t>(texts.size()), "which: no such batch");
+    for (int64_t i = 0; i < m; ++i)
+        need(rows.data()[i] >= 0 && rows.data()[i] < texts[static_cast<size_t>(which.data()[i])].n, "rows: no such text");
+    auto offsets = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(m) + 1);
+    gather_offsets(texts, which.data(), rows.data(), m, offsets.get());
+    const size_t size = static_cast<size_t>(offsets[static_cast<size_t>(m)]);
+    auto data = std::make_unique_for_overwrite<uint8_t[]>(size);
+    {
+        nb::gil_scoped_release release;
+        gather_bytes(texts, which.data(), rows.data(), m, offsets.get(), data.get());
+    }
+    return nb::make_tuple(to_numpy<uint8_t>(std::move(data), {size}), to_numpy<int64_t>(std::move(offsets), {static_cast<size_t>(m) + 1}));
+}
+
 Out<uint64_t> py_mix(In<uint64_t> values) {
     const size_t n = values.shape(0);
     auto out = std::make_unique_for_overwrite<uint64_t[]>(n);
@@ -166,5 +189,6 @@ void bind_groups(nb::module_& m) {
     m.def("jaccard", &py_jaccard, "a"_a.noconvert(), "b"_a.noconvert(), "set_values"_a.noconvert(), "set_offsets"_a.noconvert());
     m.def("band_pairs", &py_band_pairs, "keys"_a.noconvert(), "band"_a, "skip"_a.none().noconvert(), "packed"_a.noconvert(),
           "set_values"_a.noconvert(), "set_offsets"_a.noconvert(), "weight"_a.noconvert(), "threshold"_a, "min_matches"_a, "most"_a);
+    m.def("gather", &py_gather, "batches"_a, "which"_a.noconvert(), "rows"_a.noconvert());
     m.def("mix64", &py_mix, "values"_a.noconvert());
 }

@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -224,24 +225,30 @@ def _join(sets: list[np.ndarray], threshold: float) -> tuple[np.ndarray, np.ndar
     doc = np.concatenate(docs) if docs else values
     order = np.lexsort((doc, key))
     key, doc = key[order], doc[order]
-    seen = np.zeros(0, np.int64)
-    place = np.arange(len(key))
     n = len(sets)
+    seen, fresh, waiting = np.zeros(0, np.int64), [], 0
+    place = np.arange(len(key))
     step = 1
     while len(place):  # partners `step` places on in the same shingle's list
         place = place[place + step < len(key)]
         place = place[key[place] == key[place + step]]
         x, y = doc[place], doc[place + step]
         good = np.minimum(sizes[x], sizes[y]) >= threshold * np.maximum(sizes[x], sizes[y]) - 1e-6
-        seen = np.union1d(seen, x[good] * n + y[good])
+        fresh.append(x[good] * n + y[good])
+        waiting += len(fresh[-1])
+        if waiting > 20_000_000:
+            seen, fresh, waiting = np.unique(np.concatenate([seen, *fresh])), [], 0
         step += 1
+    seen = np.unique(np.concatenate([seen, *fresh]))
     a, b = seen // max(n, 1), seen % max(n, 1)
     marked = np.zeros(int(values.max(initial=-1)) + 1, np.bool_)
     kept_a, kept_b, kept_s = [], [], []
-    for x in np.unique(a):
-        partners = b[a == x] if len(a) < 10_000 else b[np.searchsorted(a, x) : np.searchsorted(a, x, "right")]
+    cuts = np.flatnonzero(np.diff(a, prepend=-1, append=n))
+    for first, last in pairwise(cuts):
+        x, partners = a[first], b[first:last]
         marked[sets[x]] = True
-        counts = np.array([np.count_nonzero(marked[sets[y]]) for y in partners])
+        starts = np.cumsum(sizes[partners]) - sizes[partners]
+        counts = np.add.reduceat(marked[np.concatenate([sets[y] for y in partners])].astype(np.int64), starts)
         marked[sets[x]] = False
         similarity = counts / (sizes[x] + sizes[partners] - counts)
         good = similarity >= threshold

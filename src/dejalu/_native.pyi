@@ -55,4 +55,18 @@ def band_pairs(
     min_matches: int,
     most: int,
 ) -> tuple[I64, I64, F64, bool]: ...
+def gather(batches: list[tuple[U8, I64]], which: I64, rows: I64) -> tuple[U8, I64]: ...
 def mix64(values: U64) -> U64: ...
+
+# evaluate (native/bind_evaluate.cpp)
+def overlap_table(values: U64, offsets: I64) -> tuple[U64, U32, I64, U32]: ...
+def overlap_join(
+    slot_key: U64,
+    slot_ref: U32,
+    starts: I64,
+    posting: U32,
+    sizes: I64,
+    values: U64,
+    offsets: I64,
+    threshold: float,
+) -> tuple[I64, I64, F64]: ...

@@ -82,6 +82,23 @@ def test_components_are_their_twin(n, data):
     np.testing.assert_array_equal(native.components(n, a, b), twin.components(n, a, b))
 
 
+@given(st.lists(st.lists(st.binary(max_size=9), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
+def test_gather_is_its_twin(texts, data):
+    batches = []
+    for batch in texts:
+        before = b"before"                             # offsets need not begin at 0
+        offsets = np.cumsum([len(before), *map(len, batch)]).astype(np.int64)
+        batches.append((np.frombuffer(before + b"".join(batch), np.uint8), offsets))
+    places = [(b, r) for b, batch in enumerate(texts) for r in range(len(batch))]
+    chosen = data.draw(st.lists(st.sampled_from(places), max_size=12))
+    which, rows = (np.array([c[k] for c in chosen], np.int64) for k in (0, 1))
+    got, expected = native.gather(batches, which, rows), twin.gather(batches, which, rows)
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1], expected[1])
+    with pytest.raises(ValueError, match="no such"):
+        native.gather(batches, np.array([0]), np.array([len(texts[0])]))
+
+
 @given(worlds())
 def test_jaccard_is_its_twin(world):
     _, _, values, offsets = world

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import UsageError
 from ..plan import Execution, Plan
-from .common import Json, Overwrite, Quiet, Resume, friendly, output_folder, print_json, stdout, warn
+from .common import Json, Overwrite, Quiet, Resume, complain, friendly, output_folder, print_json, stdout, warn
 from .options import ACTING, FINDING, given, takes
 from .progress import progress
+
+if TYPE_CHECKING:
+    from ..run.result import Result
 
 DETAILS = """Reads parquet, jsonl, csv and txt files (jsonl and csv also as .gz and .zst), folders of them, and glob
 patterns. Writes the kept rows to the output folder under the same names, and the evidence (each removed row with its
@@ -77,7 +81,7 @@ def command(
         tell(outcome, quiet=quiet, json=json)
 
 
-def tell(outcome: Any, *, quiet: bool, json: bool) -> None:
+def tell(outcome: Result, *, quiet: bool, json: bool) -> None:
     """Print what a run found: report.json, or the summary, or with `quiet` the warnings alone."""
     if json:
         print_json(outcome.report)
@@ -87,3 +91,8 @@ def tell(outcome: Any, *, quiet: bool, json: bool) -> None:
         from ..act.summary import summary
 
         stdout().print(summary(outcome.facts))
+        for what, folder in (("corpus", outcome.output), ("evidence", outcome.evidence)):
+            if folder is not None:
+                complain(f"{what} in {folder}")
+        if outcome.evidence is not None:
+            complain(f"to see what was removed: dejalu show {shlex.quote(str(outcome.evidence))}")

@@ -13,7 +13,7 @@ except ImportError as e:
     ) from e
 
 from .formats import csv_extract, jsonl_extract, utf8_invalid
-from .groups import band_edges, band_keys, band_pairs, components, jaccard, mix64, repeated, settle
+from .groups import band_edges, band_keys, band_pairs, components, gather, jaccard, mix64, repeated, settle
 from .text import bytes_hash, estimate, fold, pack, shingle_sets, sketch, tokens
 
 isa = _native.isa                           # name of the instruction set in use
@@ -29,6 +29,7 @@ __all__ = [
     "csv_extract",
     "estimate",
     "fold",
+    "gather",
     "isa",
     "jaccard",
     "jsonl_extract",

@@ -125,6 +125,22 @@ def band_pairs(
     return _native.band_pairs(keys, band, skip, packed, set_values, set_offsets, weight, threshold, min_matches, most)
 
 
+def gather(batches: list[tuple[U8, I64]], which: I64, rows: I64) -> tuple[U8, I64]:
+    """Copy texts of many batches, in any order, into one.
+
+    Args:
+        batches: bytes (uint8) and offsets (int64) of each, as from `data.text_buffers`.
+        which, rows: (m,) int64 batch of each text wanted, and its row there.
+
+    Returns:
+        bytes (uint8) and offsets (m + 1,) int64 from 0.
+
+    Raises:
+        ValueError: no such batch or row.
+    """
+    return _native.gather(batches, which, rows)
+
+
 def mix64(values: U64) -> U64:
     """Mix each value bijectively (SplitMix64's finalizer); (n,) uint64."""
     return _native.mix64(np.ascontiguousarray(values))

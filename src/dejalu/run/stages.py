@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import candidates, represent, verify
-from ..data import F64, I64, U8, U64, Docs, Keys, row_of, text_buffers
+from ..data import F64, I64, U8, U64, Docs, Keys, row_of
 from ..engines import Store
 from ..plan import Plan
 from ..read import stop
@@ -21,9 +21,9 @@ from ..represent import Segmenter, Signed
 from .corpus import ID, ID_KIND, KEEP, SOURCE, Corpus, Facts
 from .meter import Meter, Progress
 from .sources import Piece, Source
-from .texts import TextCache, fetch, in_order
+from .texts import TextCache, View, fetch
 
-CHUNK = 32 << 20  # bytes of text that one settling call holds
+CHUNK = 4 << 20  # bytes of text that one settling call holds
 NAMED = 20  # documents with invalid UTF-8 that the report names
 
 
@@ -211,13 +211,10 @@ def settle_partition(
     if not run.store.has(name):
         first, last = int(border[0]), int(border[-1])
         with run.meter.room("verify"):
-            texts, rows = fetch(corpus, run.cache, [run.store.get(s) for s in stored], members.place[first:last])
-            lengths = np.diff(text_buffers(texts)[1])[rows]
-            size = np.concatenate(([0], np.cumsum(lengths)))
-            found = [
-                _settle_chunk(run, members, border[a : b + 1], texts, rows, size, first)
-                for a, b in _chunks(border - first, size)
-            ]
+            texts = fetch(corpus, run.cache, [run.store.get(s) for s in stored], members.place[first:last])
+            size = np.concatenate(([0], np.cumsum(texts.sizes)))
+            chunks = _chunks(border - first, size)
+            found = [_settle_chunk(run, members, border[a : b + 1], texts, size, first) for a, b in chunks]
             skipped = sum(f[3] for f in found)
             table = pa.table(
                 {
@@ -250,7 +247,7 @@ def _chunks(border: I64, size: I64) -> list[tuple[int, int]]:
 
 
 def _settle_chunk(
-    run: Context, members: Members, border: I64, texts: pa.Array, rows: I64, size: I64, base: int
+    run: Context, members: Members, border: I64, texts: View, size: I64, base: int
 ) -> tuple[I64, I64, F64, int]:
     """Settle whole groups at once, or one group larger than CHUNK batch by batch, carrying its kept documents along."""
     plan = run.plan
@@ -266,7 +263,7 @@ def _settle_chunk(
     removed, twins, shares, skipped = [], [], [], 0
     for a, b in steps:
         sets = represent.shingle_sets(
-            in_order(texts, rows[a - base : b - base]), shingle=plan.shingle, unit=plan.unit, segmenter=run.segmenter
+            texts.take(a - base, b - base), shingle=plan.shingle, unit=plan.unit, segmenter=run.segmenter
         )
         sets = (np.concatenate((kept_sets[0], sets[0])), np.concatenate((kept_sets[1], sets[1][1:] + kept_sets[1][-1])))
         row = np.concatenate((carried, np.arange(a, b)))

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..data import I64, Docs, part_of, row_of
+from ..data import I64, U8, Docs, part_of, row_of, text_buffers
 from ..engines import Store
 from ..errors import ChangedInput
+from ..kernels import gather
 from .corpus import Corpus
 from .sources import Source
 
@@ -99,41 +100,52 @@ def write_texts(
         store.put(name(part, int(p)), pa.table({"place": places[rows], "text": text.take(pa.array(rows))}))
 
 
-def fetch(corpus: Corpus, cache: TextCache, stored: Sequence[pa.Table], places: I64) -> tuple[pa.LargeStringArray, I64]:
-    """Gather the texts of `places` (any order) from the cache and from stored tables.
+@dataclass(frozen=True, slots=True)
+class View:
+    """Texts where they lie: text i is row `rows[i]` of batch `which[i]`; `sizes` (m,) int64 are their bytes."""
 
-    Returns:
-        the texts, some order, and for each of `places` the row of its text.
-    """
-    order = np.argsort(places, kind="stable")
-    ascending = places[order]
-    parts: list[pa.Array] = []
-    where: list[I64] = []
+    batches: list[tuple[U8, I64]]
+    which: I64
+    rows: I64
+    sizes: I64
+
+    def take(self, first: int, last: int) -> pa.LargeStringArray:
+        """Copy the texts first … last - 1 into one array."""
+        data, offsets = gather(self.batches, self.which[first:last], self.rows[first:last])
+        return pa.LargeStringArray.from_buffers(last - first, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def fetch(corpus: Corpus, cache: TextCache, stored: Sequence[pa.Table], places: I64) -> View:
+    """Find the texts of `places` (any order) in the cache and in stored tables; nothing is copied yet."""
+    batches: list[tuple[U8, I64]] = []
+    where: list[I64] = []  # places of the rows of each batch that are wanted
+    rows: list[I64] = []
+    ascending = np.sort(places)
     borders = np.searchsorted(ascending, corpus.start)
     for i in np.flatnonzero(np.diff(borders)):
-        batches = cache.get(corpus.pieces[i].name)
-        if batches is None:
-            continue
-        wanted = ascending[borders[i] : borders[i + 1]]
         first = int(corpus.start[i])
-        for batch in batches:
-            lo, hi = np.searchsorted(wanted, (first, first + len(batch)))
+        wanted = ascending[borders[i] : borders[i + 1]]
+        for text in cache.get(corpus.pieces[i].name) or ():
+            lo, hi = np.searchsorted(wanted, (first, first + len(text)))
             if hi > lo:
-                parts.append(batch.take(pa.array(wanted[lo:hi] - first)))
+                batches.append(text_buffers(text))
                 where.append(wanted[lo:hi])
-            first += len(batch)
+                rows.append(wanted[lo:hi] - first)
+            first += len(text)
     for table in stored:
-        parts += table.column("text").chunks
-        where.append(table.column("place").to_numpy())
-    texts = pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
-    have = np.concatenate(where) if where else np.zeros(0, np.int64)
+        own = table.column("place").to_numpy()
+        for text in table.column("text").chunks:
+            batches.append(text_buffers(text))
+            where.append(own[: len(text)])
+            rows.append(np.arange(len(text)))
+            own = own[len(text) :]
+    none = np.zeros(0, np.int64)
+    sizes = [np.diff(offsets)[r] if len(r) else none for (_, offsets), r in zip(batches, rows, strict=True)]
+    which = np.repeat(np.arange(len(batches)), [len(r) for r in rows])
+    have = np.concatenate([none, *where])
     at = np.argsort(have, kind="stable")
-    return texts, at[np.searchsorted(have[at], places)]
-
-
-def in_order(texts: pa.LargeStringArray, rows: I64) -> pa.LargeStringArray:
-    """The texts in the order wanted."""
-    return pc.take(texts, pa.array(rows))
+    chosen = at[np.searchsorted(have[at], places)]
+    return View(batches, which[chosen], np.concatenate([none, *rows])[chosen], np.concatenate([none, *sizes])[chosen])
 
 
 def files_of(corpus: Corpus, places: I64) -> list[tuple[int, I64]]:
@@ -151,8 +163,7 @@ def texts_of(source: Source, corpus: Corpus, cache: TextCache, places: I64) -> p
         ids = corpus.ids[own]
         for docs in source.rows(part, row_of(ids)):
             tables.append(pa.table({"place": own[np.searchsorted(ids, docs.ids)], "text": docs.text}))
-    texts, rows = fetch(corpus, cache, tables, places)
-    return in_order(texts, rows)
+    return fetch(corpus, cache, tables, places).take(0, len(places))
 
 
 def as_strings(text: pa.LargeStringArray) -> list[str | None]:

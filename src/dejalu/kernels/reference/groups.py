@@ -53,6 +53,13 @@ def repeated(key: U64, skip: U8 | None = None) -> tuple[I64, I64]:
     return np.array(places, np.int64), np.array(borders, np.int64)
 
 
+def gather(batches: list[tuple[U8, I64]], which: I64, rows: I64) -> tuple[U8, I64]:
+    """Cut each text out of its batch."""
+    texts = [batches[b][0][batches[b][1][r] : batches[b][1][r + 1]] for b, r in zip(which, rows, strict=True)]
+    offsets = np.cumsum([0, *(len(t) for t in texts)], dtype=np.int64)
+    return np.concatenate([np.zeros(0, np.uint8), *texts]), offsets
+
+
 def band_edges(key: U64, packed: U8, skip: U8 | None, min_matches: int, limit: int = 64) -> tuple[I64, I64]:
     """Test every pair of a small bucket; join a large one whole."""
     places, borders = repeated(key, skip)
