@@ -2,12 +2,14 @@
 
     python bench/kernels.py [CORPUS_FOLDER] [--rounds 5] [--megabytes 16] [--peer-python PYTHON] [--json FILE]
 
-CORPUS_FOLDER holds parquet files with columns `text` and `lang`; without it the texts come from the
-sample that the package ships, shuffled sentence by sentence. Peers (rensa 0.5.0, datasketch 2.0.0 with xxh32) are optional: they run
-in the interpreter that --peer-python names, and their absence is said.
+CORPUS_FOLDER holds parquet files with columns `text` and `lang`; without it the texts come from the sample that the
+package ships, shuffled sentence by sentence. Peers (rensa 0.5.0, datasketch 2.0.0 with xxh32) are optional: they run in
+the interpreter that --peer-python names, and their absence is said. They get the same 5-word shingles of `str.split`;
+"rensa words" is its README's recipe as it stands, words without shingles.
 
-The machine may be shared, so all candidates take turns, round after round, and each gets its fastest and its median round of CPU
-time. Beside each stands the error of its estimate: bias and standard deviation at J = .5 (MinHash of 128 slots: .0442).
+The machine may be shared, so all candidates take turns, round after round, and each gets its fastest and its median
+round of CPU time. Beside each stands the error of its estimate: bias and standard deviation at J = .5 (MinHash of 128
+slots: .0442).
 """
 
 from __future__ import annotations
@@ -27,7 +29,12 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve()
-TARGETS = {("avx512", "English 2-6 KB"): 700, ("avx2", "English 2-6 KB"): 500, ("avx512", "Chinese"): 150, ("avx2", "Chinese"): 150}
+TARGETS = {
+    ("avx512", "English 2-6 KB"): 700,
+    ("avx2", "English 2-6 KB"): 500,
+    ("avx512", "Chinese"): 150,
+    ("avx2", "Chinese"): 150,
+}
 RATIOS = {"rensa": 30, "datasketch": 45}
 
 
@@ -42,14 +49,25 @@ def corpus_texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def shipped_texts() -> Iterator[tuple[str, str]]:
-    """Texts of a few KB from the shipped sample; few distinct words, so branch prediction has it easier than in a corpus."""
+    """Texts of a few KB from the shipped sample; its few words make branch prediction easier than in a corpus."""
+    import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
     import dejalu
 
+    demo = Path(dejalu.__file__).parent / "demo"
+    quoted = pc.ParseOptions(newlines_in_values=True)
+    poems = [
+        t
+        for path in sorted(demo.rglob("*.csv"))
+        for t in pc.read_csv(path, parse_options=quoted)["text"].to_pylist()
+        if t
+    ]
+    for i in range(0, len(poems), 20):
+        yield "zh", "\n".join(poems[i : i + 20])[:1900]
     sentences = [
         s
-        for path in sorted((Path(dejalu.__file__).parent / "demo").rglob("*.parquet"))
+        for path in sorted(demo.rglob("*.parquet"))
         for t in pq.read_table(path, columns=["text"])["text"].to_pylist()
         for s in (t or "").split(". ")
     ]
@@ -78,13 +96,15 @@ def build(folder: Path | None, size: int) -> dict[str, list[bytes]]:
 
 def sketcher(name: str) -> tuple[Callable[[list[bytes]], None], Callable[[list[bytes], list[bytes]], np.ndarray]]:
     """Return (texts to signatures, pairs of texts of distinct words to estimates) of one candidate."""
-    if name == "rensa" or name == "rensa words":
+    if name in ("rensa", "rensa words"):
         from rensa import RMinHash
 
         width = 5 if name == "rensa" else 1
 
         def rensa(texts: list[bytes], w: int = width) -> list[RMinHash]:
-            return RMinHash.from_token_sets([windows(t.decode("utf-8", "replace").split(), w) for t in texts], num_perm=128, seed=42)
+            return RMinHash.from_token_sets(
+                [windows(t.decode("utf-8", "replace").split(), w) for t in texts], num_perm=128, seed=42
+            )
 
         return rensa, lambda a, b: np.array([x.jaccard(y) for x, y in zip(rensa(a, 1), rensa(b, 1), strict=True)])
     if name == "datasketch":
@@ -95,7 +115,9 @@ def sketcher(name: str) -> tuple[Callable[[list[bytes]], None], Callable[[list[b
             tokens = [[s.encode() for s in windows(t.decode("utf-8", "replace").split(), w)] for t in texts]
             return MinHash.bulk(tokens, num_perm=128, seed=42, hashfunc=xxhash.xxh32_intdigest)
 
-        return datasketch, lambda a, b: np.array([x.jaccard(y) for x, y in zip(datasketch(a, 1), datasketch(b, 1), strict=True)])
+        return datasketch, lambda a, b: np.array(
+            [x.jaccard(y) for x, y in zip(datasketch(a, 1), datasketch(b, 1), strict=True)]
+        )
     from dejalu import kernels
 
     def run(texts: list[bytes], w: int = 5) -> np.ndarray:
@@ -121,18 +143,18 @@ def work(name: str, path: str) -> None:
         right.append(" ".join(words[:200] + words[300:]).encode())
     found = estimate(left, right) - 0.5
     out: dict[str, object] = {"error": [float(found.mean()), float(found.std())]}
-    slow = name.split()[0] in RATIOS
+    slow = peer(name)
     for kind in [k.removesuffix("|data") for k in store.files if k.endswith("|data")]:
         data, offsets = store[kind + "|data"], store[kind + "|offsets"]
         if slow:
             offsets = offsets[: max(2, int(np.searchsorted(offsets, 1_500_000)))]
             raw = data.tobytes()
             texts = [raw[a:b] for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
-            call = lambda t=texts: run(t)   # noqa: E731
+            call = lambda t=texts: run(t)  # noqa: E731
         else:
             from dejalu import kernels
 
-            call = lambda d=data, o=offsets: kernels.sketch(d, o, shingle=5, slots=128)   # noqa: E731
+            call = lambda d=data, o=offsets: kernels.sketch(d, o, shingle=5, slots=128)  # noqa: E731
         best = float("inf")
         for _ in range(1 if slow else 4):
             start = time.process_time()
@@ -142,10 +164,16 @@ def work(name: str, path: str) -> None:
     print(json.dumps(out))
 
 
+def peer(name: str) -> bool:
+    return name.partition(" ")[0] in RATIOS
+
+
 def turn(name: str, path: str, python: str) -> dict[str, object] | str:
     """Run one turn; a string says why there is none."""
-    env = os.environ | ({} if name.split()[0] in RATIOS else {"DEJALU_ISA": name}) | {"RAYON_NUM_THREADS": "1"}
-    done = subprocess.run([python, str(HERE), "--work", name, path], env=env, capture_output=True, text=True, check=False)
+    env = os.environ | ({} if peer(name) else {"DEJALU_ISA": name}) | {"RAYON_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [python, str(HERE), "--work", name, path], env=env, capture_output=True, text=True, check=False
+    )
     lines = done.stderr.strip().splitlines()
     return json.loads(done.stdout) if done.returncode == 0 else (lines[-1] if lines else f"exit {done.returncode}")
 
@@ -175,9 +203,12 @@ def main() -> None:
         np.savez(path, **arrays)
         for i in range(args.rounds):
             for name in [n for n in names if seen[n] or i == 0]:
-                result = turn(name, path, args.peer_python if name.split()[0] in RATIOS else sys.executable)
+                result = turn(name, path, args.peer_python if peer(name) else sys.executable)
                 if isinstance(result, str):
-                    print(f"{name}: left out: {result} (install the peers somewhere and name it: --peer-python)", file=sys.stderr)
+                    print(
+                        f"{name}: left out: {result} (install the peers somewhere and name it: --peer-python)",
+                        file=sys.stderr,
+                    )
                 else:
                     seen[name].append(result)
     report(kinds, {n: s for n, s in seen.items() if s}, args.json)
@@ -185,14 +216,19 @@ def main() -> None:
 
 def report(kinds: dict[str, list[bytes]], seen: dict[str, list[dict[str, object]]], path: Path | None) -> None:
     rows = {n: {k: sorted((s[k] for s in turns), reverse=True) for k in kinds} for n, turns in seen.items()}
-    print(f"\nraw UTF-8 to 128-slot signature, 5-word shingles, MB/s of one thread: fastest (median) of {max(map(len, seen.values()))} turns")
+    turns = max(map(len, seen.values()))
+    print(f"\nraw UTF-8 to 128-slot signature, 5-word shingles, MB/s of one thread: fastest (median) of {turns} turns")
     print(f"{'':14}" + "".join(f"{k:>22}" for k in kinds) + "    estimate at J = .5")
     for n, kinds_of in rows.items():
         cells = "".join(f"{v[0]:>13,.1f} ({statistics.median(v):,.1f})".rjust(22) for v in kinds_of.values())
         bias, spread = seen[n][0]["error"]
         print(f"{n:14}{cells}    bias {bias:+.4f}, sd {spread:.4f}")
     best = next(iter(rows))
-    checks = [(f"{isa}, {kind}: at least {floor} MB/s", rows[isa][kind][0], floor) for (isa, kind), floor in TARGETS.items() if isa in rows and kind in kinds]
+    checks = [
+        (f"{isa}, {kind}: at least {floor} MB/s", rows[isa][kind][0], floor)
+        for (isa, kind), floor in TARGETS.items()
+        if isa in rows and kind in kinds
+    ]
     kind = "English 2-6 KB"
     checks += [
         (f"{best} against {peer}, {kind}: at least {floor} times", rows[best][kind][0] / rows[peer][kind][0], floor)

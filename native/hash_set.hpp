@@ -1,7 +1,7 @@
 // Distinct values in ascending order: one distribution pass by leading bits, then small sorts.
 //
-// Shingle hashes are random, so leading bits spread them evenly: about one value per bucket. Values that occur often
-// share a bucket; buckets over 24 values are first split by a three-way quicksort.
+// Shingle hashes are random, so leading bits spread them evenly: most buckets hold one value or none. Values that occur
+// often share a bucket; buckets over 24 values are first split by a three-way quicksort.
 #pragma once
 #include "isa.hpp"
 
@@ -47,22 +47,25 @@ struct SetSorter {
             std::memcpy(out, v, n * sizeof(u64));
             three_way_sort(out, n, 0);
         } else {
-            int bits = 5;
-            while (bits < 16 && (n >> bits) > 1) ++bits;
+            int bits = 6;                                // two to four buckets per value: few values share one, and
+            while (bits < 16 && (n >> bits) > 0) ++bits; // the insertion sort below seldom has anything to guess
+            bits += bits < 16;
             const size_t buckets = 1ull << bits;
             const int shift = 64 - bits;
-            if (!ends.need(buckets + 1)) return -1;
+            if (!ends.need(buckets)) return -1;
             u32* const e = ends.at;
-            std::memset(e, 0, (buckets + 1) * sizeof(u32));
+            std::memset(e, 0, buckets * sizeof(u32));
             for (size_t i = 0; i < n; ++i) ++e[v[i] >> shift];
-            u32 sum = 0;
-            for (size_t b = 0; b < buckets; ++b) { const u32 c = e[b]; e[b] = sum; sum += c; }
+            u32 sum = 0, most = 0;
+            for (size_t b = 0; b < buckets; ++b) {
+                const u32 c = e[b];
+                e[b] = sum;
+                sum += c;
+                most = c > most ? c : most;
+            }
             for (size_t i = 0; i < n; ++i) out[e[v[i] >> shift]++] = v[i];
-            u32 from = 0;
-            bool crowded = false;
-            for (size_t b = 0; b < buckets; ++b) { crowded |= e[b] - from > 24; from = e[b]; }
-            if (crowded) {
-                from = 0;
+            if (most > 24) {
+                u32 from = 0;
                 for (size_t b = 0; b < buckets; ++b) { three_way_sort(out + from, e[b] - from, 0); from = e[b]; }
             } else {
                 insertion_sort(out, n);

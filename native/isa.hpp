@@ -2,6 +2,7 @@
 //
 // No std:: templates here: their weak symbols, compiled with AVX-512, could replace the plain ones of the module.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -31,6 +32,8 @@
 #endif
 
 namespace dejalu::DEJALU_ISA {
+
+static_assert(std::endian::native == std::endian::little, "hashes are defined on little-endian loads");
 
 using u8 = uint8_t;
 using u16 = uint16_t;

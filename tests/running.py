@@ -114,7 +114,9 @@ def steady(output: Path) -> dict[str, str]:
     """Everything that must be the same for every way of running: corpus, removed/, plan.json, report without `run`."""
     evidence = evidence_of(output)
     found = {f"corpus/{k}": v for k, v in tree(output).items()}
-    found |= {f"evidence/{k}": v for k, v in tree(evidence.folder, leave_out=("report.json",)).items()}
+    # The manifest records where the inputs lie and when they were written: facts of the machine, like `run`.
+    own = ("report.json", "manifest.json")
+    found |= {f"evidence/{k}": v for k, v in tree(evidence.folder, leave_out=own).items()}
     report = evidence.report
     report.pop("run", None)
     found["report"] = json.dumps(report, sort_keys=True)

@@ -26,7 +26,7 @@ PLANS = {
         *("--threshold", "0.5", "--shingle", "3", "--keep", "longest", "--within", "lang", "--audit", "40"),
         *("--source-column", "source", "--prefer", "b,a", "--add-columns", "copies"),
     ),
-    "tag": ("--mode", "tag", "--unit", "char", "--keep", "max:n"),
+    "tag": ("--mode", "tag", "--unit", "char", "--keep", "max:day"),
     "exact": ("--method", "exact", "--keep", "last"),
 }
 WAYS = {
@@ -53,7 +53,13 @@ def rows() -> list[dict]:
     """About 700 rows of the built corpus."""
     texts = corpus.build()[::3]
     return [
-        {"id": i, "text": t, "lang": "abc"[len(t) % 3 % 2], "source": "abc"[i % 3], "n": i * 7919 % 101}
+        {
+            "id": i,
+            "text": t,
+            "lang": "abc"[len(t) % 3 % 2],
+            "source": "abc"[i % 3],
+            "day": f"2024-01-{i * 7919 % 31:02d}",
+        }
         for i, t in enumerate(texts)
     ]
 

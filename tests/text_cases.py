@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import strategies as st
 
-PIECE = 8192                     # the kernels work through a text in pieces of this size (native/tokenize.hpp)
+PIECE = 8192  # the kernels work through a text in pieces of this size (native/tokenize.hpp)
 
-# One of each kind that folding and tokens tell apart: composition, Hangul, ignorables, scripts without spaces, pictographs.
+# One of each kind that folding and tokens tell apart: composition, Hangul, ignorables, unspaced scripts, pictographs.
 POINTS = (
     "aAzZ09_ \n.'=<-$\x00\x7f"
     "\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0f\u034f\u115f\u3164\U000e0100"
@@ -18,7 +20,18 @@ POINTS = (
     "\u2014\u201c\u3002\uff0c\u00a9\u203c\u2764\U0001f600\U0001f1e6\U0001f3fb\u3297\U0001f200\ufffd\ud800\udfff\U0010ffff"
 )
 
-BROKEN = [b"\xff", b"\xc0\x80", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\xe4\xb8", b"\xf0\x9f", b"\xc3", b"\x80"]
+BROKEN = [
+    b"\xff",
+    b"\xc0\x80",
+    b"\xe0\x80\x80",
+    b"\xed\xa0\x80",
+    b"\xf0\x80\x80\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xe4\xb8",
+    b"\xf0\x9f",
+    b"\xc3",
+    b"\x80",
+]
 
 _point = st.sampled_from(POINTS) | st.characters()
 _piece = (
@@ -29,7 +42,9 @@ _piece = (
 )
 # A filler may push what follows to the border of a 64-byte block or of a piece.
 _filler = st.sampled_from([0, 0, 0, 60, 63, 64, PIECE - 70, PIECE - 3]) | st.integers(0, 130)
-raw_texts = st.tuples(_filler, st.lists(_piece, max_size=8)).map(lambda t: (b"ab " * (t[0] // 3) + b"c" * (t[0] % 3)) + b"".join(t[1]))
+raw_texts = st.tuples(_filler, st.lists(_piece, max_size=8)).map(
+    lambda t: (b"ab " * (t[0] // 3) + b"c" * (t[0] % 3)) + b"".join(t[1])
+)
 
 
 def arrow(texts: list[bytes], *, before: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -40,8 +55,8 @@ def arrow(texts: list[bytes], *, before: int = 0) -> tuple[np.ndarray, np.ndarra
 
 def strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
     raw = data.tobytes()
-    return [raw[a:b].decode() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [raw[a:b].decode() for a, b in pairwise(offsets.tolist())]
 
 
 def grouped(items: list, offsets: np.ndarray) -> list[list]:
-    return [items[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [items[a:b] for a, b in pairwise(offsets.tolist())]

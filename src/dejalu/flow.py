@@ -91,8 +91,8 @@ def keep_order(job: Job, corpus: Corpus) -> I64:
             corpus.n,
             plan.keep,
             sizes=corpus.numbers("size", np.int64) if plan.keep == "longest" else None,
-            values=one_column(corpus, KEEP) if plan.keep_column else None,
-            sources=one_column(corpus, SOURCE, as_text=True) if plan.prefer else None,
+            values=one_column(job, corpus, KEEP) if plan.keep_column else None,
+            sources=one_column(job, corpus, SOURCE, as_text=True) if plan.prefer else None,
             prefer=plan.prefer,
         )
 

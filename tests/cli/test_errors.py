@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -96,3 +97,19 @@ def test_wrong_usage(words: list[str], told: str, tmp_path: Path) -> None:
     assert told in ran.stderr
     assert "Traceback" not in ran.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.txt"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names of any bytes")
+def test_no_locale_and_no_file_name_stops_the_output(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    for path in (name, os.fsencode(tmp_path) + "/白.txt".encode()):
+        with open(path, "wb") as f:
+            f.write("白日依山盡".encode())
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    words = ["dedup", ".", "--mode", "report", "--evidence", str(tmp_path) + "-evidence", "--json", "--quiet"]
+    ran = subprocess.run([sys.executable, "-c", RUN, *words], cwd=tmp_path, capture_output=True, env=env, check=False)
+    assert b"UnicodeEncodeError" not in ran.stderr, ran.stderr
+    if ran.returncode == 0:
+        assert json.loads(ran.stdout)["read"] == 2
+    else:
+        assert b"caf" in ran.stderr

@@ -31,16 +31,20 @@ TEXTS = {
     "pictographs": "Yes 👍🏽 ❤️ 🇫🇷 © 2026",
     "hangul": "한국어 텍스트 \u1112\u1161\u11ab",
     "nul": "before\0after",
-    "invalid": b"caf\xe9 and \xed\xa0\x80 more words here".decode("latin-1"),      # see RAW
+    "invalid": b"caf\xe9 and \xed\xa0\x80 more words here".decode("latin-1"),  # see RAW
 }
-RAW = {"invalid"}                   # stored as Latin-1 so that JSON can hold the bytes
+RAW = {"invalid"}  # stored as Latin-1 so that JSON can hold the bytes
 SETTINGS = [(5, "word", 128), (3, "word", 64), (5, "char", 128), (1, "word", 16), (2, "word", 300)]
 
 
 def case(name: str, text: str) -> dict[str, object]:
     raw = text.encode("latin-1" if name in RAW else "utf-8")
     words = tokens.tokens(raw)
-    out: dict[str, object] = {"raw": raw.hex(), "tokens": words, "hashes": [f"{hashing.token_hash(w.encode()):016x}" for w in words]}
+    out: dict[str, object] = {
+        "raw": raw.hex(),
+        "tokens": words,
+        "hashes": [f"{hashing.token_hash(w.encode()):016x}" for w in words],
+    }
     for width, unit, slots in SETTINGS:
         made = shingles.shingles(shingles.units(raw, unit=unit), width)
         out[f"{unit} {width} {slots}"] = {
@@ -59,7 +63,7 @@ def main() -> None:
     for name, text in TEXTS.items():
         made[name] = c = case(name, text)
         raw = bytes.fromhex(str(c["raw"]))
-        sequence = b"".join(int(h, 16).to_bytes(8, "little") for h in c["hashes"])     # type: ignore[attr-defined]
+        sequence = b"".join(int(h, 16).to_bytes(8, "little") for h in c["hashes"])  # type: ignore[attr-defined]
         c["bytes_hash"] = xxhash.xxh3_128_hexdigest(raw)
         c["token_hash"] = xxhash.xxh3_128_hexdigest(sequence) if sequence else "0" * 32
     pinned = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

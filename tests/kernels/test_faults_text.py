@@ -1,4 +1,4 @@
-"""Faults seen in other tools that touch the text kernels, each with its right value (the numbers of the shared list)."""
+"""Faults seen in other tools that touch the text kernels, each with its right value (numbers of the shared list)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def test_bug_003_texts_without_a_token():
 
 
 def test_bug_005_number_of_windows():
-    a, b, c = sets(["alpha beta gamma delta epsilon", "alpha beta gamma delta epsilon zeta", "alpha beta gamma delta epsilon"], 5)
+    a, b, c = sets(
+        ["alpha beta gamma delta epsilon", "alpha beta gamma delta epsilon zeta", "alpha beta gamma delta epsilon"], 5
+    )
     assert [len(s) for s in (a, b, c)] == [1, 2, 1]
     assert jaccard(a, b) == 0.5 and jaccard(a, c) == 1.0
     assert len(a & b) / len(a) == 1.0 and len(a & b) / len(b) == 0.5
@@ -68,7 +70,11 @@ def test_bug_007_arabic():
 
 
 def test_bug_009_scripts_without_spaces():
-    text = "本市图书馆将于下周一起延长开放时间，平日开放至晚上九点，周末开放至晚上八点。馆方表示，新的时间安排将试行三个月，期间会收集读者意见，并在{}月公布最终方案。读者可以在网站上查询各分馆的具体安排。"
+    text = (
+        "本市图书馆将于下周一起延长开放时间，平日开放至晚上九点，周末开放至晚上八点。"
+        "馆方表示，新的时间安排将试行三个月，期间会收集读者意见，"
+        "并在{}月公布最终方案。读者可以在网站上查询各分馆的具体安排。"
+    )
     a, b = sets([text.format("十"), text.format("九")], 5)
     assert 0.85 < jaccard(a, b) < 0.95
     assert words(["图书馆 Thai ไทย"]) == [["图", "书", "馆", "thai", "ไ", "ท", "ย"]]
@@ -85,7 +91,7 @@ def test_bug_011_composed_and_decomposed():
 def test_bug_013_vowel_signs_are_part_of_the_word():
     found = words(["दिन की बात", "दीन का बात", "दान के बीत"])
     assert [len(w) for w in found] == [3, 3, 3]
-    assert len({w for t in found for w in t}) == 8                # only बात is in two of them
+    assert len({w for t in found for w in t}) == 8  # only बात is in two of them
     a, b, c = sets(["दिन की बात", "दीन का बात", "दान के बीत"], 3)
     assert not (a & b or a & c or b & c)
 
@@ -107,7 +113,11 @@ def test_bug_019_nul_inside_a_text():
 
 
 def test_bug_021_numbers_stay_different():
-    texts = ["1|2|300$|45|6|78|9|10|11|12", "9|8|7€|65|4|32|1|99|88|77", "1 | 2 | 300$ | 45 | 6 | 78 | 9 | 10 | 11 | 12"]
+    texts = [
+        "1|2|300$|45|6|78|9|10|11|12",
+        "9|8|7€|65|4|32|1|99|88|77",
+        "1 | 2 | 300$ | 45 | 6 | 78 | 9 | 10 | 11 | 12",
+    ]
     a, b, c = sets(texts, 5)
     assert jaccard(a, c) == 1.0 and jaccard(a, b) == 0.0
 
@@ -167,7 +177,9 @@ def test_bug_036_same_signature_in_every_process():
     seen = set()
     for seed, locale in (("0", "C"), ("1", "C.UTF-8"), ("random", "tr_TR.UTF-8")):
         env = os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale}
-        seen.add(subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True).stdout)
+        seen.add(
+            subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True).stdout
+        )
     assert len(seen) == 1
 
 

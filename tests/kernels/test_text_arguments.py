@@ -51,7 +51,9 @@ def test_no_text_and_empty_texts():
     none, zero = np.zeros(0, np.uint8), np.zeros(1, np.int64)
     assert kernels.sketch(none, zero, shingle=5)[0].shape == (0, 128)
     assert kernels.tokens(none, zero)[1].tolist() == [0]
-    signatures, token_hash, count, flags, _ = kernels.sketch(*arrow([b"", b" \n", "\u200b".encode(), b"\xff"]), shingle=5)
+    signatures, token_hash, count, flags, _ = kernels.sketch(
+        *arrow([b"", b" \n", "\u200b".encode(), b"\xff"]), shingle=5
+    )
     assert (signatures == 0xFFFFFFFF).all()
     assert not token_hash.any() and not count.any()
     assert flags.tolist() == [0, 0, 0, 1]

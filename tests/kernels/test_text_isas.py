@@ -17,7 +17,8 @@ sys.path.insert(0, {tests!r})
 from text_cases import POINTS, BROKEN, arrow
 from dejalu import kernels
 rng = np.random.default_rng(11)
-alphabet = [c.encode("utf-8", "surrogatepass") for c in POINTS] + BROKEN + [b"word", b" ", b"Some longer words here ", b"x" * 20] * 9
+alphabet = [c.encode("utf-8", "surrogatepass") for c in POINTS] + BROKEN
+alphabet += [b"word", b" ", b"Some longer words here ", b"x" * 20] * 9
 texts = [b"".join(alphabet[i] for i in rng.integers(0, len(alphabet), n)) for n in [*range(70), 300, 3000, 20000]]
 out = {{}}
 def put(name, arrays):
@@ -31,10 +32,11 @@ for unspaced in (False, True):
     put(f"tokens {{unspaced}}", kernels.tokens(*raw, unspaced=unspaced))
     for unit in (0, 1):
         for shingle in (1, 2, 3, 4, 5, 6, 7, 8, 9, 33):
-            put(f"sets {{unspaced}} {{unit}} {{shingle}}", kernels.shingle_sets(*raw, shingle=shingle, unit=unit, unspaced=unspaced))
+            o = dict(shingle=shingle, unit=unit, unspaced=unspaced)
+            put(f"sets {{o}}", kernels.shingle_sets(*raw, **o))
             for slots in (1, 31, 64, 128, 200, 256, 500):
-                s = kernels.sketch(*raw, shingle=shingle, unit=unit, unspaced=unspaced, slots=slots)
-                put(f"sketch {{unspaced}} {{unit}} {{shingle}} {{slots}}", s)
+                s = kernels.sketch(*raw, **o, slots=slots)
+                put(f"sketch {{o}} {{slots}}", s)
 for bits in (1, 2, 4, 8, 16):
     p = kernels.pack(s[0], bits)
     put(f"pack {{bits}}", [p, kernels.estimate(p, p[::-1].copy(), bits=bits, slots=500)])
@@ -47,7 +49,10 @@ def run(isa: str) -> str:
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(tests=here)],
-        env=os.environ | {"DEJALU_ISA": isa}, capture_output=True, text=True, check=True,
+        env=os.environ | {"DEJALU_ISA": isa},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     name, _, rest = done.stdout.partition(" ")
     assert name == isa
@@ -65,6 +70,10 @@ def test_same_bits():
 
 def test_unknown_name_is_an_error():
     done = subprocess.run(
-        [sys.executable, "-c", "import dejalu.kernels"], env=os.environ | {"DEJALU_ISA": "mmx"}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", "import dejalu.kernels"],
+        env=os.environ | {"DEJALU_ISA": "mmx"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode != 0 and "baseline" in done.stderr

@@ -45,7 +45,14 @@ def test_pairs_and_triples_at_every_place_of_a_block():
 
 @pytest.mark.parametrize("start", range(8192 - 70, 8192 + 2, 3))
 def test_border_of_a_piece(start):
-    tails = ["word\"\u9fff\u0301 z", "e\u0301\u0323x", "\u4e00\u4e8c\u0301\u200dc", "\u0e01\u0e31\u0e48a", "co\u00adop\U0001f600", "\u1100\u1161\u11a8 q"]
+    tails = [
+        'word"\u9fff\u0301 z',
+        "e\u0301\u0323x",
+        "\u4e00\u4e8c\u0301\u200dc",
+        "\u0e01\u0e31\u0e48a",
+        "co\u00adop\U0001f600",
+        "\u1100\u1161\u11a8 q",
+    ]
     raws = [(("w" * start if k % 2 else "v " * (start // 2)) + t).encode() for k in (0, 1) for t in tails]
     data, borders, docs = kernels.tokens(*arrow(raws))
     assert grouped(strings(data, borders), docs) == [tokens.tokens(r) for r in raws]
@@ -61,13 +68,17 @@ def test_a_long_run_of_marks_is_not_quadratic():
     marks = "".join(chr(c) for c in (0x0316, 0x0301, 0x0327, 0x0345, 0x0334))
     raw = ("a" + marks * 40_000 + " b").encode()
     data, borders, _ = kernels.tokens(*arrow([raw]))
-    assert len(borders) == 3                         # two tokens: a with its marks and iotas, then b
+    assert len(borders) == 3  # two tokens: a with its marks and iotas, then b
     assert strings(data, borders)[-1] == "b"
 
 
-@pytest.mark.skipif(not Path("/usr/share/unicode/DerivedAge.txt").exists(), reason="the Unicode Character Database is not installed")
+@pytest.mark.skipif(
+    not Path("/usr/share/unicode/DerivedAge.txt").exists(), reason="the Unicode Character Database is not installed"
+)
 def test_tables_are_what_the_script_makes():
-    done = subprocess.run([sys.executable, ROOT / "scripts/unicode_table.py", "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/unicode_table.py", "--check"], capture_output=True, text=True, check=False
+    )
     if "but the tables are for" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""Folding and tokens against a reference written apart from this project, which rests on the interpreter's Unicode tables.
+"""Folding and tokens against a reference written apart from this project.
+
+It rests on the interpreter's Unicode tables.
 
 Only code points that the interpreter's Unicode version has assigned can be compared.
 """

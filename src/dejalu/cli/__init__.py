@@ -7,6 +7,7 @@ Only the verb that was asked for is imported, so that `dejalu -h` answers at onc
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
@@ -47,6 +48,11 @@ def build(verb: str | None) -> typer.Typer:
 
 def main() -> None:
     """Run the command line; the console script `dejalu`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Texts are of any script and file names of any bytes: no locale may stop them. A lone surrogate becomes
+            # \\udcXX, which is a valid escape in JSON, too.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     verb = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     build(verb)(prog_name="dejalu")
 

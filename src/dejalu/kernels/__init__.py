@@ -9,7 +9,8 @@ try:
     from .. import _native
 except ImportError as e:
     raise ImportError(
-        f"dejalu's native kernels cannot be loaded ({e}); reinstall dejalu from a wheel, or from source with a C++20 compiler"
+        f"dejalu's native kernels cannot be loaded ({e}); reinstall dejalu from a wheel, "
+        "or from source with a C++20 compiler"
     ) from e
 
 from .formats import csv_extract, jsonl_extract, utf8_invalid

@@ -84,7 +84,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
         if plan.method != "bytes"
         else ShortFacts(),
         files=files_of_run(job, corpus, verdicts),
-        sources=_sources(corpus, verdicts),
+        sources=_sources(job, corpus, verdicts),
         clusters=_clusters(job, corpus, verdicts),
         bands=plan.bands.bands if near else 0,
         band_rows=plan.bands.rows if near else 0,
@@ -120,10 +120,10 @@ def files_of_run(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileFacts
     ]
 
 
-def _sources(corpus: Corpus, verdicts: Verdicts) -> list[SourceFacts]:
+def _sources(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[SourceFacts]:
     if not any(SOURCE in t.schema.names for t in corpus.tables):
         return []
-    column = pc.dictionary_encode(one_column(corpus, SOURCE, as_text=True))
+    column = pc.dictionary_encode(one_column(job, corpus, SOURCE, as_text=True))
     values = column.dictionary.to_pylist()
     codes = column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     read = np.bincount(codes, minlength=len(values) + 1)
@@ -191,22 +191,28 @@ def _machine(job: Job) -> dict[str, Any]:
     }
 
 
-def one_column(corpus: Corpus, name: str, *, as_text: bool = False) -> pa.Array:
+def one_column(job: Job, corpus: Corpus, name: str, *, as_text: bool = False) -> pa.Array:
     """A column of the users' over all pieces, in one type; pieces without it give nulls.
 
     Raises:
-        UsageError: the files' types cannot be joined.
+        UsageError: the files' types cannot be joined; the message names a file of each.
     """
     found = [t.column(name).combine_chunks() if name in t.schema.names else pa.nulls(t.num_rows) for t in corpus.tables]
     if as_text:
         found = [represent.as_text(c) for c in found]
-    kinds = {c.type for c in found if not pa.types.is_null(c.type)}
+    kinds: dict[pa.DataType, str] = {}
+    for piece, column in zip(corpus.pieces, found, strict=True):
+        if not pa.types.is_null(column.type):
+            kinds.setdefault(column.type, job.source.inputs[piece.part].file)
     if not kinds:
         return pa.nulls(corpus.n)
     try:
-        fields = [pa.schema([pa.field("c", k)]) for k in sorted(kinds, key=str)]
+        fields = [pa.schema([pa.field("c", kind)]) for kind in sorted(kinds, key=str)]
         joined = pa.unify_schemas(fields, promote_options="permissive").field("c").type
         return pa.concat_arrays([c.cast(joined) for c in found])
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        names = ", ".join(sorted(str(k) for k in kinds))
-        raise UsageError(f"the column of --keep has types that cannot be compared with each other: {names}") from None
+        names = ", ".join(f"{kind} in {file}" for kind, file in sorted(kinds.items(), key=str))
+        raise UsageError(
+            f"keep: column {job.plan.keep_column!r} has types that cannot be compared with each other: {names} (all "
+            "columns of csv are strings). Convert the column in some of the files, or leave those files out."
+        ) from None

@@ -191,6 +191,7 @@ def _begin(
         if done is not None and done.state == "finished":
             manifests.same_run(done, now, source.inputs)
             manifests.verify(done, folders.to, evidence, threads=execution.workers)
+            shutil.rmtree(work, ignore_errors=True)  # of a run killed between its last word and this
             return done, work
         begun = manifests.load(work / MANIFEST)
         if begun is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 
 import numpy as np
@@ -64,7 +65,7 @@ def band_edges(key: U64, packed: U8, skip: U8 | None, min_matches: int, limit: i
     """Test every pair of a small bucket; join a large one whole."""
     places, borders = repeated(key, skip)
     edges = []
-    for first, last in zip(borders[:-1], borders[1:], strict=True):
+    for first, last in itertools.pairwise(borders):
         bucket = [int(p) for p in places[first:last]]
         whole = len(bucket) > limit
         for i, a in enumerate(bucket[:1] if whole else bucket):
@@ -122,7 +123,7 @@ def settle(
     twin = np.full(len(keys), -1, np.int64)
     similarity = np.zeros(len(keys))
     skipped = 0
-    for first, last in zip(groups[:-1], groups[1:], strict=True):
+    for first, last in itertools.pairwise(groups):
         kept: list[int] = []
         under: dict[int, list[int]] = defaultdict(list)  # band key -> kept documents, in keep order
         for d in range(int(first), int(last)):
@@ -161,7 +162,7 @@ def band_pairs(
     places, borders = repeated(keys[band], skip)
     rows: list[tuple[int, int, float]] = []
     count = 0
-    for first, last in zip(borders[:-1], borders[1:], strict=True):
+    for first, last in itertools.pairwise(borders):
         bucket = [int(p) for p in places[first:last]]
         for i, a in enumerate(bucket):
             for b in bucket[i + 1 :]:

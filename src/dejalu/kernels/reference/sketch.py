@@ -1,7 +1,7 @@
 """Fast similarity sketches and their b-bit form. Twin of `native/sketch.hpp` and `bbit.hpp`.
 
-Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2, with few scatter rounds before the
-direct one (docs/decisions/0001-sketch.md); Li, König, "b-Bit Minwise Hashing", WWW 2010.
+Source: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, section 2, with few scatter rounds before
+the direct one (docs/decisions/0001-sketch.md); Li, König, "b-Bit Minwise Hashing", WWW 2010.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pack(values: Sequence[int], bits: int) -> bytes:
 
 
 def estimate(a: Sequence[int], b: Sequence[int], *, bits: int) -> float:
-    """Estimate Jaccard similarity without bias from the lowest `bits` bits (32: all) of two signatures."""
+    """Estimate Jaccard similarity without bias from the lowest `bits` bits (32: all) of signatures."""
     mask = (1 << bits) - 1
     share = sum((x ^ y) & mask == 0 for x, y in zip(a, b, strict=True)) / len(a)
     c = 0.0 if bits == 32 else 2.0**-bits
@@ -55,7 +55,7 @@ def estimate(a: Sequence[int], b: Sequence[int], *, bits: int) -> float:
 
 
 def collision(r: float, bits: int) -> float:
-    """Chance A(r, b) that the lowest bits of different minima agree, for a set that fills the share r of the hash range.
+    """Chance A(r, b) that the lowest bits of different minima agree, for a set that fills a share r of the hash range.
 
     Theorem 1 of Li and König; it goes to 2^−b for r → 0, which is our case (a set is small against 2^32 or 2^64).
     """
