@@ -11,7 +11,9 @@ from dejalu.candidates import choose_bands
 from dejalu.errors import UsageError
 
 
-@pytest.mark.parametrize(("threshold", "bands", "rows"), [(0.5, 42, 3), (0.7, 32, 4), (0.8, 21, 6), (0.9, 14, 9), (1.0, 1, 128)])
+@pytest.mark.parametrize(
+    ("threshold", "bands", "rows"), [(0.5, 42, 3), (0.7, 32, 4), (0.8, 21, 6), (0.9, 14, 9), (1.0, 1, 128)]
+)
 def test_the_designs_bands_for_128_slots(threshold, bands, rows):
     chosen = choose_bands(threshold, 128)
     assert (chosen.bands, chosen.rows) == (bands, rows)

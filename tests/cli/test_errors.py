@@ -100,16 +100,24 @@ def test_wrong_usage(words: list[str], told: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names of any bytes")
-def test_no_locale_and_no_file_name_stops_the_output(tmp_path: Path) -> None:
-    name = os.fsencode(tmp_path) + b"/caf\xe9.txt"
-    for path in (name, os.fsencode(tmp_path) + "/白.txt".encode()):
-        with open(path, "wb") as f:
-            f.write("白日依山盡".encode())
-    env = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
-    words = ["dedup", ".", "--mode", "report", "--evidence", str(tmp_path) + "-evidence", "--json", "--quiet"]
-    ran = subprocess.run([sys.executable, "-c", RUN, *words], cwd=tmp_path, capture_output=True, env=env, check=False)
-    assert b"UnicodeEncodeError" not in ran.stderr, ran.stderr
-    if ran.returncode == 0:
-        assert json.loads(ran.stdout)["read"] == 2
-    else:
-        assert b"caf" in ran.stderr
+def test_no_encoding_of_the_terminal_stops_the_output(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "白.txt").write_text("白日依山盡", "utf-8")
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    words = ["dedup", "in", "--mode", "report", "--evidence", "found", "--json", "--quiet"]
+
+    def run() -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-c", RUN, *words], cwd=tmp_path, capture_output=True, env=env, check=False
+        )
+
+    ran = run()
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["files"][0]["file"] == "白.txt"
+    with open(os.fsencode(folder) + b"/caf\xe9.txt", "wb") as f:
+        f.write(b"text")
+    ran = run()
+    assert ran.returncode == 2
+    assert b"caf" in ran.stderr
+    assert b"Unicode" not in ran.stderr

@@ -33,7 +33,7 @@ def test_another_process_finds_whole_tables_only(tmp_path):
     FileStore(tmp_path).put("three", TABLE)
     damaged = bytearray((tmp_path / "two.table").read_bytes())
     damaged[len(damaged) // 2] ^= 1
-    (tmp_path / "two.table").write_bytes(damaged)                 # a flipped bit
+    (tmp_path / "two.table").write_bytes(damaged)  # a flipped bit
     (tmp_path / "three.table").write_bytes((tmp_path / "three.table").read_bytes()[:-5])
     (tmp_path / "four.table").write_bytes((tmp_path / "one.table").read_bytes())  # killed before it was vouched for
     again = FileStore(tmp_path)

@@ -19,7 +19,9 @@ def worlds(draw, most=24):
     n = draw(st.integers(1, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     spread = draw(st.sampled_from([1, 2, 5, 50]))
-    keys = rng.integers(0, spread, (n, BANDS)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.arange(BANDS, dtype=np.uint64)
+    keys = rng.integers(0, spread, (n, BANDS)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.arange(
+        BANDS, dtype=np.uint64
+    )
     packed = rng.integers(0, draw(st.sampled_from([1, 2, 3])), (n, WIDTH)).astype(np.uint8)
     vocabulary = draw(st.sampled_from([3, 12, 40]))
     sets = [np.unique(rng.integers(0, vocabulary, rng.integers(1, 14))).astype(np.uint64) for _ in range(n)]
@@ -27,7 +29,13 @@ def worlds(draw, most=24):
     return keys, packed, np.concatenate(sets), offsets
 
 
-@given(worlds(), st.sampled_from([0.1, 0.5, 2 / 3, 0.8, 1.0]), st.integers(0, WIDTH), st.sampled_from([1, 2, 70_000]), st.data())
+@given(
+    worlds(),
+    st.sampled_from([0.1, 0.5, 2 / 3, 0.8, 1.0]),
+    st.integers(0, WIDTH),
+    st.sampled_from([1, 2, 70_000]),
+    st.data(),
+)
 @settings(max_examples=300, deadline=None)
 def test_settle_is_its_twin_both_ways(world, threshold, min_matches, cap, data):
     keys, packed, values, offsets = world
@@ -38,7 +46,7 @@ def test_settle_is_its_twin_both_ways(world, threshold, min_matches, cap, data):
     args = (groups, keys, packed, values, offsets)
     options = {"threshold": threshold, "min_matches": min_matches, "cap": cap, "settled": settled}
     expected = twin.settle(*args, **options)
-    for small in (0, 2_000):                       # the prefix index, and looking at every kept document
+    for small in (0, 2_000):  # the prefix index, and looking at every kept document
         got = native.settle(*args, **options, small=small)
         np.testing.assert_array_equal(got[0], expected[0])
         np.testing.assert_array_equal(got[1], expected[1])
@@ -86,7 +94,7 @@ def test_components_are_their_twin(n, data):
 def test_gather_is_its_twin(texts, data):
     batches = []
     for batch in texts:
-        before = b"before"                             # offsets need not begin at 0
+        before = b"before"  # offsets need not begin at 0
         offsets = np.cumsum([len(before), *map(len, batch)]).astype(np.int64)
         batches.append((np.frombuffer(before + b"".join(batch), np.uint8), offsets))
     places = [(b, r) for b, batch in enumerate(texts) for r in range(len(batch))]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dejalu.data import Pairs, doc_ids
-from dejalu.verify import audit
 from dejalu.evaluate.truth import all_pairs
+from dejalu.verify import audit
 
 NONE = np.zeros(0, np.int64)
 
