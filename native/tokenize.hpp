@@ -49,11 +49,8 @@ struct Tokenizer {
     // Works through at least PIECE bytes (or all) of [p, end); returns where it stopped. After the last piece, close().
     const u8* piece(const u8* p, const u8* end) {
         const u8* stop = end - p > static_cast<ptrdiff_t>(PIECE) ? p + PIECE : end;
-        if (!text.need(size + PIECE * GROWTH + SLACK) || !borders.need(count + PIECE * GROWTH + SLACK) ||
-            size > 0xF0000000u) {
-            failed = true;
-            return end;
-        }
+        growth_ = static_cast<size_t>(stop - p) * GROWTH + SLACK;
+        if (!room()) return end;
         while (p < stop) {
             const size_t left = static_cast<size_t>(end - p), n = left < 64 ? left : 64;
             const Block b = ascii_block(p, n, text.at + size);
@@ -75,6 +72,7 @@ struct Tokenizer {
 
   private:
     const u32 single_;                               // the class that unspaced letters take
+    size_t growth_ = 0;                              // what a piece may add to text and to borders
     Normalizer normalizer_;
 
     void ascii(u64 word, size_t m) {
@@ -260,10 +258,9 @@ struct Tokenizer {
         return q;
     }
 
-    // Room for one more code point and for the rest of the piece.
+    // Room for one more code point and for the rest of the piece; borders are 32 bits.
     bool room() {
-        if (size < 0xF0000000u && text.need(size + PIECE * GROWTH + SLACK) && borders.need(count + PIECE * GROWTH + SLACK))
-            return true;
+        if (size < 0xF0000000u && text.need(size + growth_) && borders.need(count + growth_)) return true;
         failed = true;
         return false;
     }

@@ -1,6 +1,6 @@
 """The quality gate: what dejalu promises, against the exact truth, on real collections and on one built here.
 
-    pytest tests/quality_gate.py                 every collection, setting and threshold (about two minutes)
+    pytest tests/quality_gate.py                 every collection, setting and threshold (about a minute)
     python tests/quality_gate.py                 the same as a table; exit code 1 when a promise is broken
     python tests/quality_gate.py --only planted  collections whose name contains a word
     python tests/quality_gate.py --pin           write today's values to quality_floors.json; refuses to lower one

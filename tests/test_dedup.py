@@ -134,6 +134,24 @@ def test_segmenter_finds_words():
     assert words < dejalu.dedup([text]).report["short"]["median"]
 
 
+def pairs_of_letters(text):
+    return [text[i : i + 2] for i in range(0, len(text), 2)]
+
+
+def test_any_callable_may_be_the_segmenter():
+    text = "一二三四五六七八九十"
+    result = dejalu.dedup([text, text + "!"], segmenter=pairs_of_letters)
+    assert result.report["short"]["median"] == 5
+    assert result.report["plan"]["segmenter"].endswith("test_dedup.pairs_of_letters")
+    with pytest.raises(dejalu.UsageError, match="give it again"):
+        dejalu.dedup([text], plan=dejalu.Plan.from_dict(result.report["plan"]))
+    with pytest.raises(dejalu.UsageError, match="jieba"):
+        dejalu.dedup([text], segmenter="mecab")
+    assert dejalu.minhash([text], segmenter=pairs_of_letters).shape == (1, 128)
+    assert dejalu.similarity(text, text[::-1], segmenter=pairs_of_letters, shingle=1) == 0.0
+    assert dejalu.pairs([text, text], segmenter=pairs_of_letters).num_rows == 1
+
+
 def test_pairs_lists_every_true_pair_and_stops_a_flood():
     table = dejalu.pairs([A, NEAR, B, A, "", None])
     rows = list(zip(*(table.column(c).to_pylist() for c in ("a", "b", "similarity")), strict=True))

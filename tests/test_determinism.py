@@ -238,3 +238,42 @@ def test_one_file_or_seven(tmp_path):
     assert [(v[0], v[1], v[2]) for v in one] == list(
         zip(gone.tolist(), result.twin[gone].tolist(), result.similarity[gone].tolist(), strict=True)
     )
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "gone", "ok gone"])
+def test_a_damaged_work_file_is_made_again(here, expect, damage, tmp_path):
+    """Work that is not whole does not count: a resumed run notices and does it again."""
+    out = tmp_path / "out"
+    options = (*PLANS["default"], "--threads", "1", "--text-cache", "0")
+    assert killed(here, str(out), options, 40, after=True).returncode == -9
+    work = evidence_of(out).folder / ".work"
+    tables = sorted(work.rglob("*.table"))  # a damaged manifest is an error that says so
+    assert tables
+    for path in tables:
+        data = bytearray(path.read_bytes())
+        if damage == "cut":
+            path.write_bytes(data[: len(data) // 2])
+        elif damage == "flip":
+            data[len(data) // 2] ^= 0xFF
+            path.write_bytes(data)
+        elif damage == "gone":
+            path.unlink()
+        else:
+            for vouched in path.parent.glob(path.stem + "*.ok"):
+                vouched.unlink()
+    dejalu("dedup", "in", "-o", out, *options, "--resume", cwd=here)
+    assert steady(out) == expect["default"]
+
+
+def test_no_work_file_looks_like_data(here, tmp_path):
+    out = tmp_path / "out"
+    assert killed(here, str(out), ("--threads", "1", "--text-cache", "0"), 30, after=True).returncode == -9
+    work = evidence_of(out).folder / ".work"
+    names = [p.name for p in work.rglob("*") if p.is_file()]
+    assert names
+    assert not [n for n in names if n.endswith((".parquet", ".jsonl", ".csv", ".txt", ".gz", ".zst", ".tsv"))]
+    # And a run on the folder above it reads none of it.
+    (tmp_path / "plain.jsonl").write_text('{"text": "only this"}\n')
+    dejalu("dedup", tmp_path, "-o", tmp_path.parent / f"{tmp_path.name}-clean", "--mode", "report", cwd=tmp_path)
+    report = evidence_of(tmp_path.parent / f"{tmp_path.name}-clean").report
+    assert {f["file"] for f in report["files"] if f["file"].startswith("out-evidence/.work")} == set()

@@ -502,3 +502,25 @@ def test_bug_118_long_tokens_are_counted(here):
     _, evidence = dedup(here, "a.jsonl", timeout=30)
     assert evidence.report["long_tokens"] == 4
     assert evidence.report["kept"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "wrong", "remedy"),
+    [
+        ("a.csv", b"id,text\n1,caf\xe9 au lait\n", (), ("--encoding", "cp1252")),
+        ("a.jsonl", b'{"text":"one"}\n{"text":\n', (), ("--on-error", "skip")),
+        ("a.jsonl", b'{"body_text":"one","title":"two"}\n', (), ("--text-column", "body_text")),
+        ("a.jsonl", b'{"text":"one","n":1}\n', ("--keep", "max:m"), ("--keep", "max:n")),
+        ("a.jsonl", b'{"text":"one","n":1}\n', ("--threshold", "7"), ("--threshold", "0.7")),
+    ],
+)
+def test_the_remedy_of_an_error_works(here, name, data, wrong, remedy):
+    """After a stop the same command with the remedy runs: nothing that the stopped run left is in the way."""
+    (here / name).write_bytes(data)
+    done = dejalu("dedup", name, "-o", "out", *wrong, cwd=here, code=None)
+    assert done.returncode in (1, 2)
+    assert not (here / "out-evidence").exists()
+    assert not (here / "out").exists()
+    out, evidence = dedup(here, name, *remedy, out="out")
+    assert evidence.report["kept"] == 1
+    assert (out / name).exists()

@@ -15,6 +15,7 @@ from .errors import UsageError
 from .pairing import find_pairs
 from .plan import Execution, Plan
 from .read import from_memory
+from .represent import Segmenter
 from .run.result import Result
 
 
@@ -31,7 +32,7 @@ def dedup(
     shingle: int | None = None,
     unit: str | None = None,
     slots: int | None = None,
-    segmenter: str | None = None,
+    segmenter: str | Segmenter | None = None,
     keep: str | None = None,
     prefer: Sequence[str] | None = None,
     within: str | None = None,
@@ -59,6 +60,7 @@ def dedup(
             datasets.Dataset or DatasetDict (across its splits); or path(s): a str or PathLike is a path, a list is
             paths if `to`
             is given or every item is a PathLike.
+        segmenter: "jieba", or any callable that splits a str into words, for scripts without spaces.
         to: with paths: folder for the corpus without duplicates. None writes nothing.
         plan: all parameters at once; those given by name override it. `dejalu.Plan` explains each.
         evidence: folder of evidence and report; by default `to` with `-evidence` behind its name.
@@ -88,7 +90,7 @@ def dedup(
             "shingle": shingle,
             "unit": unit,
             "slots": slots,
-            "segmenter": segmenter,
+            "segmenter": represent.name_segmenter(segmenter),
             "keep": keep,
             "prefer": prefer,
             "within": within,
@@ -121,6 +123,7 @@ def dedup(
         execution=execution,
         overwrite=overwrite,
         resume=resume,
+        segmenter=None if isinstance(segmenter, str) else segmenter,
     )
 
 
@@ -131,7 +134,7 @@ def pairs(
     shingle: int = 5,
     unit: str = "word",
     slots: int = 128,
-    segmenter: str | None = None,
+    segmenter: str | Segmenter | None = None,
     within: str | None = None,
     text_column: str | Sequence[str] | None = None,
     max_pairs: int = 10_000_000,
@@ -158,16 +161,20 @@ def pairs(
         shingle=shingle,
         unit=unit,
         slots=slots,
-        segmenter=segmenter,
+        segmenter=represent.name_segmenter(segmenter),
         within=within,
         text_column=()
         if text_column is None
         else tuple([text_column] if isinstance(text_column, str) else text_column),
     )
-    return find_pairs(source, plan, Execution(threads=threads), max_pairs)
+    return find_pairs(
+        source, plan, Execution(threads=threads), max_pairs, None if isinstance(segmenter, str) else segmenter
+    )
 
 
-def similarity(a: str, b: str, *, shingle: int = 5, unit: str = "word", segmenter: str | None = None) -> float:
+def similarity(
+    a: str, b: str, *, shingle: int = 5, unit: str = "word", segmenter: str | Segmenter | None = None
+) -> float:
     """Exact Jaccard similarity of the shingle sets of two texts, in [0, 1]; 0.0 when either has no token.
 
     >>> similarity("one two three four five six", "One, two, three, four, five!")
@@ -176,16 +183,16 @@ def similarity(a: str, b: str, *, shingle: int = 5, unit: str = "word", segmente
     for name, text in (("a", a), ("b", b)):
         if not isinstance(text, str):
             raise UsageError(f"{name}: must be a str, not {type(text).__name__}")
-    plan = Plan(shingle=shingle, unit=unit, segmenter=segmenter)
+    plan = Plan(shingle=shingle, unit=unit, segmenter=represent.name_segmenter(segmenter))
     texts = _texts([a, b])
     sets = represent.shingle_sets(
-        texts, shingle=plan.shingle, unit=plan.unit, segmenter=represent.load_segmenter(plan.segmenter)
+        texts, shingle=plan.shingle, unit=plan.unit, segmenter=represent.load_segmenter(plan.segmenter, segmenter)
     )
     return float(verify.similarity(np.array([0]), np.array([1]), sets)[0])
 
 
 def minhash(
-    source: Any, *, slots: int = 128, shingle: int = 5, unit: str = "word", segmenter: str | None = None
+    source: Any, *, slots: int = 128, shingle: int = 5, unit: str = "word", segmenter: str | Segmenter | None = None
 ) -> U32:
     """Sketch each text: (n, slots) uint32 signatures. Slots of two rows agree with probability J, their Jaccard
     similarity.
@@ -196,8 +203,8 @@ def minhash(
         source: texts: a list of str, a column, or a table with a text column.
         slots: 32-bit slots of a signature.
     """
-    plan = Plan(shingle=shingle, unit=unit, slots=slots, segmenter=segmenter, threshold=1.0)
-    words = represent.load_segmenter(plan.segmenter)
+    plan = Plan(shingle=shingle, unit=unit, slots=slots, segmenter=represent.name_segmenter(segmenter), threshold=1.0)
+    words = represent.load_segmenter(plan.segmenter, segmenter)
     parts = [np.zeros((0, slots), np.uint32)]
     for docs in _batches(source):
         signed = represent.sketch(

@@ -19,6 +19,7 @@ import numpy as np
 from . import cluster
 from .data import F64, I64, U8
 from .plan import Execution, Plan
+from .represent import Segmenter
 from .run.applying import apply, read_back
 from .run.corpus import KEEP, SOURCE, Corpus, Facts
 from .run.finish import finish
@@ -41,6 +42,7 @@ def run(
     overwrite: bool = False,
     resume: bool = False,
     progress: Progress | None = None,
+    segmenter: Segmenter | None = None,
 ) -> Result:
     """Find and settle the duplicates of a collection; with `to`, write the corpus without them.
 
@@ -51,12 +53,13 @@ def run(
         plan: what to look for and what to do; execution: threads, batches, partitions, store.
         overwrite, resume: what to do about a folder that is not empty.
         progress: hears how far the run is.
+        segmenter: the callable, where `plan.segmenter` names one.
 
     Raises:
         UsageError, InputError, OutputError, GateClosed: see dejalu.errors.
     """
     plan, execution = plan or Plan(), execution or Execution()
-    with Job.open(source, to, evidence, plan, execution, overwrite, resume, progress) as job:
+    with Job.open(source, to, evidence, plan, execution, overwrite, resume, progress, segmenter) as job:
         if job.previous is not None and job.evidence is not None and isinstance(job.source, FileSource):
             return read_back(job.evidence, job.source, job.to)  # --resume on a finished run: verified, nothing to do
         corpus = first_pass(job)

@@ -15,14 +15,17 @@ from .errors import FloodError
 from .flow import first_pass
 from .kernels import repeated
 from .plan import Execution, Plan
+from .represent import Segmenter
 from .run.corpus import Corpus
 from .run.job import Job
 from .run.texts import texts_of
 
 
-def find_pairs(source: Any, plan: Plan, execution: Execution, max_pairs: int) -> pa.Table:
+def find_pairs(
+    source: Any, plan: Plan, execution: Execution, max_pairs: int, segmenter: Segmenter | None = None
+) -> pa.Table:
     """List all pairs at or above the threshold; see `dejalu.pairs`."""
-    with Job.open(source, None, None, plan, execution, False, False, None) as job:
+    with Job.open(source, None, None, plan, execution, False, False, None, segmenter) as job:
         corpus = first_pass(job)
         skip = (corpus.tokens <= 0).astype(np.uint8)
         rep = cluster.representatives(corpus.equal, np.arange(corpus.n), skip)

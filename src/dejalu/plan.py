@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .candidates.bands import Bands, choose_bands
+from .candidates.bands import MAX_SLOTS, Bands, choose_bands
 from .errors import UsageError
 
 METHODS = ("minhash", "exact", "bytes")
@@ -76,7 +76,7 @@ class Plan:
             )
         set_(self, "threshold", float(self.threshold))
         self._whole("shingle", 1, 1_000)
-        self._whole("slots", 1, 65_536)
+        self._whole("slots", 1, MAX_SLOTS)
         self._whole("audit", 0, 1 << 40)
         self._whole("kept_cap", 1, 1 << 40)
         if self.max_removal is not None and not 0 <= self.max_removal <= 1:
@@ -99,7 +99,7 @@ class Plan:
                 raise UsageError(
                     f"encoding={self.encoding!r} is unknown; e.g. utf-8, gb18030, cp1252, utf-16"
                 ) from None
-        if self.segmenter not in (None, "jieba"):
+        if self.segmenter not in (None, "jieba") and not str(self.segmenter).startswith("callable:"):
             raise UsageError(
                 f"segmenter={self.segmenter!r} is unknown; the one that ships is jieba (pip install 'dejalu[jieba]')"
             )

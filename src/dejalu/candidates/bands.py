@@ -21,6 +21,7 @@ from ..kernels import band_keys
 
 BAND_RECALL = 0.995  # of pairs exactly at the threshold; pairs above it are found more often
 SKETCH_MISS = 0.00135  # chance that the sketch filter drops a pair at the threshold: three standard errors, one-sided
+MAX_SLOTS = 65_536
 SKETCH_BITS = 8  # bits a slot in the compact sketch
 
 
@@ -69,10 +70,11 @@ def choose_bands(threshold: float, slots: int) -> Bands:
         if 1.0 - (1.0 - threshold**rows) ** bands >= BAND_RECALL:
             return Bands(threshold, slots, bands, rows, _min_matches(threshold, slots))
     needed = math.ceil(math.log(1.0 - BAND_RECALL) / math.log1p(-threshold))
-    raise UsageError(
-        f"threshold={threshold}: {slots} slots cannot find {BAND_RECALL:.1%} of the pairs at this threshold; "
-        f"use slots={needed:,} or more (--slots {needed}), or a higher threshold"
-    )
+    told = f"threshold={threshold}: {slots} slots cannot find {BAND_RECALL:.1%} of the pairs at this threshold; "
+    if needed > MAX_SLOTS:
+        lowest = 1.0 - (1.0 - BAND_RECALL) ** (1.0 / MAX_SLOTS)
+        raise UsageError(f"{told}nor can any number up to {MAX_SLOTS:,}; use a threshold of {lowest:.1g} or more")
+    raise UsageError(f"{told}use slots={needed} or more (--slots {needed}), or a higher threshold")
 
 
 def keys(signatures: U32, bands: Bands) -> U64:

@@ -2,6 +2,7 @@
 
 from .segment import Segmenter
 from .segment import load as load_segmenter
+from .segment import named as name_segmenter
 from .sketch import Signed, compact, shingle_sets, sketch
 from .values import as_text, hash_values, is_string
 
@@ -13,6 +14,7 @@ __all__ = [
     "hash_values",
     "is_string",
     "load_segmenter",
+    "name_segmenter",
     "shingle_sets",
     "sketch",
 ]

@@ -15,16 +15,35 @@ from ..data import I64, U8
 from ..errors import UsageError
 
 Segmenter = Callable[[str], Iterable[str]]
+CALLABLE = "callable:"
 
 
-def load(name: str | None) -> Segmenter | None:
-    """Load a segmenter by its plan name.
+def named(segmenter: str | Segmenter | None) -> str | None:
+    """The name of a segmenter in a plan: jieba, or `callable:` and where the callable comes from.
+
+    A plan that names a callable says what was used; it reproduces the run only where that callable is given again.
+    """
+    if segmenter is None or isinstance(segmenter, str):
+        return segmenter
+    where = getattr(segmenter, "__module__", type(segmenter).__module__)
+    return f"{CALLABLE}{where}.{getattr(segmenter, '__qualname__', type(segmenter).__qualname__)}"
+
+
+def load(name: str | None, given: str | Segmenter | None = None) -> Segmenter | None:
+    """Load a segmenter by its plan name; `given` is the callable, where the name speaks of one.
 
     Raises:
-        UsageError: the package is missing; the message names the extra.
+        UsageError: the package is missing (the message names the extra), or the callable is.
     """
     if name is None:
         return None
+    if name.startswith(CALLABLE):
+        if given is None or isinstance(given, str) or named(given) != name:
+            raise UsageError(
+                f"the plan names the segmenter {name.removeprefix(CALLABLE)}, a Python callable: run it from Python "
+                "and give it again, dejalu.dedup(..., segmenter=that callable)"
+            )
+        return given
     try:
         import warnings
 

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ from ..act.files import Written
 from ..act.manifest import MANIFEST, Journal, Manifest
 from ..act.output import check_output, clear
 from ..engines import Engine, FileStore, Local, MemoryStore, Store
-from ..errors import OutputError, UsageError
+from ..errors import InputError, OutputError, UsageError
 from ..plan import Execution, Plan
 from ..read import stop
-from ..represent import load_segmenter
+from ..represent import Segmenter, load_segmenter
 from .meter import Meter, Progress, Silent, total_memory
 from .sources import FileSource, MemorySource, Piece, open_source
 from .stages import Context
@@ -68,43 +68,55 @@ class Job:
         overwrite: bool,
         resume: bool,
         progress: Progress | None,
+        segmenter: Segmenter | None = None,
     ) -> Iterator[Job]:
-        """Check everything that can be wrong before work starts, then make folders and store."""
+        """Check everything that can be wrong before work starts, then make folders and store.
+
+        After an error of use or input, what a new run made is taken away again: its remedy changes the plan or an
+            input,
+        which no resumed run would accept.
+        """
         meter = Meter()
         with meter.room("read"):
             opened = open_source(source, to if to is not None else evidence, plan)
         folders = _folders(opened, to, evidence, plan)
-        previous, work = None, None
+        words = load_segmenter(plan.segmenter, segmenter) if plan.method != "bytes" else None
+        previous, work, fresh, made = None, None, False, []
         if folders.evidence is not None:
             assert isinstance(opened, FileSource)
-            previous, work = _begin(opened, folders, plan, execution, overwrite, resume)
-        with meter.room("read"):
-            pieces = [] if previous else opened.pieces(stop)
-        cache = TextCache(total_memory() // 8 if execution.text_cache < 0 else execution.text_cache)
-        progress = progress or Silent()
-        with _store(execution, work) as store:
-            segmenter = load_segmenter(plan.segmenter) if plan.method != "bytes" else None
-            context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, segmenter)
-            job = cls(
-                source=opened,
-                plan=plan,
-                execution=execution,
-                engine=Local(execution.workers),
-                store=store,
-                cache=cache,
-                meter=meter,
-                progress=progress,
-                context=context,
-                pieces=pieces,
-                partitions=execution.partitions or _partitions(opened),
-                to=folders.to,
-                evidence=folders.evidence,
-                work=work,
-                previous=previous,
-            )
-            if work is not None and folders.to is not None and resume and not previous:
-                job.outputs = job.journal.whole(folders.to)
-            yield job
+            made = [f for f in (folders.evidence, folders.to) if f is not None and not f.exists()]
+            previous, work, fresh = _begin(opened, folders, plan, execution, overwrite, resume)
+        try:
+            with meter.room("read"):
+                pieces = [] if previous else opened.pieces(stop)
+            cache = TextCache(total_memory() // 8 if execution.text_cache < 0 else execution.text_cache)
+            progress = progress or Silent()
+            with _store(execution, None if previous else work) as store:
+                context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, words)
+                job = cls(
+                    source=opened,
+                    plan=plan,
+                    execution=execution,
+                    engine=Local(execution.workers),
+                    store=store,
+                    cache=cache,
+                    meter=meter,
+                    progress=progress,
+                    context=context,
+                    pieces=pieces,
+                    partitions=execution.partitions or _partitions(opened),
+                    to=folders.to,
+                    evidence=folders.evidence,
+                    work=work,
+                    previous=previous,
+                )
+                if work is not None and folders.to is not None and resume and not previous:
+                    job.outputs = job.journal.whole(folders.to)
+                yield job
+        except (UsageError, InputError):
+            if work is not None and fresh:
+                _take_away(work, made)
+            raise
 
     @classmethod
     def for_writing(
@@ -168,11 +180,11 @@ def _folders(source: FileSource | MemorySource, to: Any, evidence: Any, plan: Pl
 
 def _begin(
     source: FileSource, folders: _Folders, plan: Plan, execution: Execution, overwrite: bool, resume: bool
-) -> tuple[Manifest | None, Path]:
+) -> tuple[Manifest | None, Path, bool]:
     """Check the folders; find out whether there is a run to go on with; record this one.
 
     Returns:
-        the manifest of a finished run that was verified, or None; and the work folder.
+        the manifest of a finished run that was verified, or None; the work folder; whether the run begins anew.
     """
     evidence = folders.evidence
     assert evidence is not None
@@ -186,23 +198,33 @@ def _begin(
                 clear(folder, source.inputs)
         shutil.rmtree(work, ignore_errors=True)
     now = recorded(plan)
+    fresh = True
     if resume:
         done = manifests.load(evidence / MANIFEST)
         if done is not None and done.state == "finished":
             manifests.same_run(done, now, source.inputs)
             manifests.verify(done, folders.to, evidence, threads=execution.workers)
             shutil.rmtree(work, ignore_errors=True)  # of a run killed between its last word and this
-            return done, work
+            return done, work, False
         begun = manifests.load(work / MANIFEST)
         if begun is not None:
             manifests.same_run(begun, now, source.inputs)
+            fresh = False
         else:
             _nothing_foreign(folders, work)
     elif work.exists():
         shutil.rmtree(work)
     work.mkdir(parents=True, exist_ok=True)
     manifests.save(work / MANIFEST, Manifest(now, source.inputs))
-    return None, work
+    return None, work, fresh
+
+
+def _take_away(work: Path, made: list[Path]) -> None:
+    """Remove the work folder, and the folders that this run made where they are empty."""
+    shutil.rmtree(work, ignore_errors=True)
+    for folder in made:
+        with suppress(OSError):  # not empty: something worth keeping was written
+            folder.rmdir()
 
 
 def _nothing_foreign(folders: _Folders, work: Path) -> None:
