@@ -61,17 +61,23 @@ void bind_evaluate(nb::module_& m) {
 
     m.def(
         "overlap_join",
-        [](In<uint64_t> slot_key, In<uint32_t> slot_ref, In<int64_t> starts, In<uint32_t> posting, In<int64_t> sizes,
-           In<uint64_t> values, In<int64_t> offsets, double threshold) {
+        [](In<uint64_t> slot_key, In<uint32_t> slot_ref, In<int64_t> starts, In<uint32_t> posting,
+           In<uint64_t> sample_values, In<int64_t> sample_offsets, In<uint64_t> values, In<int64_t> offsets,
+           double threshold) {
+            check_ragged(sample_values, sample_offsets);
             check_ragged(values, offsets);
-            check_table(slot_key, slot_ref, starts, posting, sizes.shape(0));
+            const size_t samples = sample_offsets.shape(0) - 1;
+            check_table(slot_key, slot_ref, starts, posting, samples);
+            if (!(threshold > 0 && threshold <= 1))
+                throw std::invalid_argument("threshold: must lie in (0, 1], is " + std::to_string(threshold));
             std::vector<int64_t> doc, sample;
             std::vector<double> similarity;
             {
                 nb::gil_scoped_release release;
-                const OverlapView view{slot_key.data(), slot_ref.data(), slot_ref.shape(0), starts.data(), posting.data()};
-                overlap_join(view, sizes.data(), sizes.shape(0), values.data(), offsets.data(), offsets.shape(0) - 1,
-                             threshold, [&](size_t d, uint32_t s, double j) {
+                const OverlapView view{slot_key.data(),      slot_ref.data(),       slot_ref.shape(0), starts.data(), posting.data(),
+                                       sample_values.data(), sample_offsets.data(), samples};
+                overlap_join(view, values.data(), offsets.data(), offsets.shape(0) - 1, threshold,
+                             [&](size_t d, uint32_t s, double j) {
                                  doc.push_back(static_cast<int64_t>(d));
                                  sample.push_back(static_cast<int64_t>(s));
                                  similarity.push_back(j);
@@ -80,6 +86,6 @@ void bind_evaluate(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(doc)), to_numpy(std::move(sample)), to_numpy(std::move(similarity)));
         },
         nb::arg("slot_key").noconvert(), nb::arg("slot_ref").noconvert(), nb::arg("starts").noconvert(),
-        nb::arg("posting").noconvert(), nb::arg("sizes").noconvert(), nb::arg("values").noconvert(),
-        nb::arg("offsets").noconvert(), nb::arg("threshold"));
+        nb::arg("posting").noconvert(), nb::arg("sample_values").noconvert(), nb::arg("sample_offsets").noconvert(),
+        nb::arg("values").noconvert(), nb::arg("offsets").noconvert(), nb::arg("threshold"));
 }

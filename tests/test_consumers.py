@@ -1,4 +1,4 @@
-"""What others see in the output folder: pyarrow, polars, DuckDB, pandas and datasets find the kept rows, nothing else."""
+"""What others see in the output folder: pyarrow, polars, DuckDB, pandas, datasets find the kept rows, nothing else."""
 
 from __future__ import annotations
 

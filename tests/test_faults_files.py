@@ -212,14 +212,14 @@ def test_bug_081_several_gzip_members(here):
 
 
 PEAK = """
-import resource, sys
+import sys
 from dejalu.cli import main
+from dejalu.run.meter import peak_memory
 try:
     code = main()
 except SystemExit as stop:
     code = stop.code
-unit = 1 if sys.platform == "darwin" else 1024
-print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit, file=sys.stderr)
+print("peak", peak_memory(), file=sys.stderr)
 sys.exit(code)
 """
 

@@ -1,6 +1,6 @@
 """`python -m dejalu`: the command line."""
 
-from .cli import main
+from .cli import console
 
 if __name__ == "__main__":
-    main()
+    console()

@@ -142,9 +142,10 @@ def test_interval_counts_dependent_pairs_once():
     assert result.recall == 1.0
     assert 1.0 <= result.effective < 1.1
     assert result.low < 0.1
-    even = audit.recall(
-        audit.Tally(np.full(1000, 5), np.zeros(1000, np.int64), tally.missed_pairs), documents=10**6
-    )
+    # Per document all ten count alike: ten out of ten.
+    assert (result.with_pairs, result.per_document, result.per_document_high) == (10, 1.0, 1.0)
+    assert result.per_document_low == pytest.approx(0.025 ** (1 / 10), abs=1e-9)
+    even = audit.recall(audit.Tally(np.full(1000, 5), np.zeros(1000, np.int64), tally.missed_pairs), documents=10**6)
     assert even.effective == 1000
     assert 0.996 < even.low < 1.0
 
@@ -161,12 +162,15 @@ def test_interval_covers_the_true_recall(miss, largest):
     pairs, missed = np.array(pairs), np.array(missed)
     truth = 1 - missed.sum() / pairs.sum()
     nothing = Pairs(NONE, NONE, np.zeros(0))
-    inside = 0
+    mean = (1 - missed[pairs > 0] / pairs[pairs > 0]).mean()
+    inside = inside_mean = 0
     for _ in range(300):
         pick = r.choice(len(pairs), 300, replace=False)
         result = audit.recall(audit.Tally(pairs[pick], missed[pick], nothing), documents=len(pairs))
         inside += result.low <= truth <= result.high
+        inside_mean += result.per_document_low <= mean <= result.per_document_high
     assert inside >= 0.95 * 300
+    assert inside_mean >= 0.95 * 300
 
 
 def test_no_true_pair_says_nothing():

@@ -46,8 +46,17 @@ def build(verb: str | None) -> typer.Typer:
     return app
 
 
+def console() -> None:
+    """Run the command line as a process of its own: the console script `dejalu`."""
+    # pyarrow imports pandas, wherever it is installed, to see whether a list it is given is not one of its own: a
+    # quarter
+    # of a second. Nothing here ever is.
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # None: importing it says "not installed"
+    main()
+
+
 def main() -> None:
-    """Run the command line; the console script `dejalu`."""
+    """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Texts are of any script and file names of any bytes: no locale may stop them. A lone surrogate becomes

@@ -97,6 +97,13 @@ class Meter:
 def peak_memory() -> int:
     """Peak resident memory of this process in bytes; 0 where the system does not tell."""
     try:
+        with open("/proc/self/status", "rb") as status:  # ru_maxrss would count the parent before exec, too
+            for line in status:
+                if line.startswith(b"VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
         import resource
     except ImportError:  # Windows
         return 0

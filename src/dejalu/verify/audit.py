@@ -12,7 +12,9 @@ Its interval. The pairs of one document are not independent: a page with a thous
 pairs that are found or missed together. The interval therefore takes them as wholly dependent, the worst
 case, which leaves (sum T)^2 / sum T^2 effective trials (Kish, Survey Sampling, 1965, section 8.2) in the
 exact interval of Clopper and Pearson (see `shares.interval`). It is wider than one that counts pairs, never
-narrower.
+narrower, and one huge cluster makes it very wide. Beside it stands the recall per document, in which each drawn
+document that has a true pair counts once, however many it has: the mean of 1 - M(d) / T(d). Drawn documents are
+independent, so its interval is narrow where there are many of them, however their pairs are distributed.
 
 Order of calls: `sample` once; `prepare` once with the drawn documents' shingles; `join` per batch, in any
 order and on any thread; `merge` of the tallies; `recall`.
@@ -20,6 +22,7 @@ order and on any thread; `merge` of the tallies; `recall`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,6 +68,9 @@ class AuditResult:
     recall              1 - missed / pairs; None when no drawn document has a true pair
     low, high           bounds of its 95% interval; equal to `recall` when every document was drawn
     effective           effective number of independent trials behind the interval
+    with_pairs          drawn documents that have a true pair
+    per_document, per_document_low, per_document_high
+                        mean over those of 1 - missed / pairs of the document, and its 95% interval
     examples            missed pairs, at most 20, the most similar first: a is the drawn document
     """
 
@@ -76,19 +82,24 @@ class AuditResult:
     low: float
     high: float
     effective: float
+    with_pairs: int
+    per_document: float | None
+    per_document_low: float
+    per_document_high: float
     examples: Pairs
 
     def sentence(self) -> str:
         """Say the result in words."""
         if self.recall is None:
             return (
-                f"Audit: none of {self.sampled:,} sampled documents has a true pair; "
-                "a larger --audit would say more."
+                f"Audit: none of {self.sampled:,} sampled documents has a true pair; a larger --audit would say more."
             )
         return (
             f"Audit: {self.sampled:,} sampled documents have {self.pairs:,} true pairs; "
             f"{self.missed:,} of them are left with both documents kept: recall {self.recall:.2%} "
-            f"(95% interval {self.low:.2%} to {self.high:.2%})."
+            f"(95% interval {self.low:.2%} to {self.high:.2%}); {self.per_document:.2%} when each of the "
+            f"{self.with_pairs:,} documents with a pair counts once ({self.per_document_low:.2%} to "
+            f"{self.per_document_high:.2%})."
         )
 
     def as_json(self, files: Sequence[str]) -> dict[str, Any]:
@@ -104,6 +115,10 @@ class AuditResult:
             "low": self.low,
             "high": self.high,
             "effective": round(self.effective, 3),
+            "with_pairs": self.with_pairs,
+            "per_document": self.per_document,
+            "per_document_low": self.per_document_low,
+            "per_document_high": self.per_document_high,
             "examples": [
                 {
                     "file": files[part_of(a)[i]],
@@ -204,13 +219,13 @@ def recall(tally: Tally, *, documents: int) -> AuditResult:
     pairs, missed = int(tally.true.sum()), int(tally.missed.sum())
     squares = float((tally.true.astype(np.float64) ** 2).sum())
     effective = pairs**2 / squares if squares else 0.0
+    own = tally.true[tally.true > 0]
+    settled = 1 - tally.missed[tally.true > 0] / own
     share = 1 - missed / pairs if pairs else None
-    if share is None:
-        low, high = 0.0, 1.0
-    elif len(tally.true) >= documents:  # every document was drawn: nothing is estimated
-        low = high = share
-    else:
-        low, high = interval(min(share * effective, effective), effective)
+    mean = round(math.fsum(settled.tolist()) / len(own), 12) if pairs else None
+    census = len(tally.true) >= documents  # every document was drawn: nothing is estimated
+    low, high = _bounds(share, effective, census)
+    mean_low, mean_high = _bounds(mean, float(len(own)), census)
     return AuditResult(
         sampled=len(tally.true),
         documents=documents,
@@ -220,8 +235,18 @@ def recall(tally: Tally, *, documents: int) -> AuditResult:
         low=low,
         high=high,
         effective=effective,
+        with_pairs=len(own),
+        per_document=mean,
+        per_document_low=mean_low,
+        per_document_high=mean_high,
         examples=tally.missed_pairs,
     )
+
+
+def _bounds(share: float | None, trials: float, census: bool) -> tuple[float, float]:
+    if share is None:
+        return 0.0, 1.0
+    return (share, share) if census else interval(min(share * trials, trials), trials)
 
 
 def _mix(ids: I64) -> U64:
