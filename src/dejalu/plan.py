@@ -85,6 +85,8 @@ class Plan:
             rule, _, column = self.keep.partition(":")
             if rule not in ("max", "min") or not column:
                 raise UsageError(f"keep={self.keep!r}: must be first, last, longest, max:COLUMN or min:COLUMN")
+        if self.audit and self.method != "minhash":
+            raise UsageError(f"audit={self.audit}: method {self.method} misses nothing, so there is nothing to audit")
         if self.prefer and not self.source_column:
             raise UsageError("prefer needs source_column: the column whose values it ranks (--source-column)")
         for name in self.add_columns:

@@ -219,11 +219,11 @@ def shown(given: Facts, width: int = 100) -> str:
 
 
 def test_the_summary_tells_counts_losses_audit_and_warnings() -> None:
-    audit = {"recall": 0.995, "low": 0.99, "high": 0.999, "pairs": 1200, "sampled": 50}
+    audit = {"recall": 0.995, "sentence": "Audit: 50 sampled documents have 1,200 true pairs."}
     text = shown(facts(repeated=RepeatedFacts(1, [("[bold]x", 3)]), audit=audit))
     for words in ("2,000", "2 null, 1 without a token", "5.0%", "similarity ≥ 0.8", "id [bold]x occurs 3 times"):
         assert words in text
-    assert "recall 99.50% (95% interval 99.00% – 99.90%), 1,200 true pairs of 50 sampled documents" in text
+    assert "Audit: 50 sampled documents have 1,200 true pairs." in text
     files = [FileFacts(f"[v{i}].parquet", 100, i, 0) for i in range(8)]
     text = shown(facts(files=files))
     assert "[v7].parquet" in text and "and 2 more" in text and "[v0].parquet" not in text

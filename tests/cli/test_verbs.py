@@ -224,3 +224,16 @@ def test_demo(dejalu: Dejalu, tmp_path: Path) -> None:
     again = json.loads(dejalu("demo", "--overwrite", "--json", "--quiet").stdout)
     assert again["report"]["digest"] == report["digest"]
     assert len(again["pairs"]) == 3
+
+
+def test_the_console_script_does_without_pandas(tmp_path: Path) -> None:
+    """pyarrow imports pandas, if it can, for every list it is given: a quarter of a second in each process."""
+    (tmp_path / "in.jsonl").write_text('{"id": 1, "text": "a b c"}\n{"id": 2, "text": "A, b, c"}\n')
+    code = (
+        "import sys\n"
+        "from dejalu.cli import console\n"
+        "sys.argv = ['dejalu', 'dedup', 'in.jsonl', '-o', 'out', '--quiet']\n"
+        "try:\n    console()\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "assert 'pandas' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)

@@ -40,13 +40,7 @@ def summary(facts: Facts) -> RenderableType:
         if files:
             parts += [Text("\nby file", style="bold"), _losses(files)]
     if facts.audit is not None:
-        audit = facts.audit
-        parts.append(
-            Text(
-                f"\naudit: recall {audit['recall']:.2%} (95% interval {audit['low']:.2%} – {audit['high']:.2%}), "
-                f"{audit['pairs']:,} true pairs of {audit['sampled']:,} sampled documents"
-            )
-        )
+        parts.append(Text(f"\n{facts.audit['sentence']}"))
     for sentence in warnings(facts):
         parts.append(Padding(Text.assemble(("! ", "bold yellow"), sentence), (1, 0, 0, 0)))
     if facts.digest:

@@ -46,12 +46,23 @@ def build(verb: str | None) -> typer.Typer:
     return app
 
 
+class _Without:
+    """An import finder in whose process a package counts as not installed."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Refuse the package; leave every other name to the finders behind."""
+        if name == self._package:
+            raise ModuleNotFoundError(f"{name} is not used here", name=name)
+
+
 def console() -> None:
     """Run the command line as a process of its own: the console script `dejalu`."""
-    # pyarrow imports pandas, wherever it is installed, to see whether a list it is given is not one of its own: a
-    # quarter
-    # of a second. Nothing here ever is.
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # None: importing it says "not installed"
+    # pyarrow imports pandas, wherever it is installed, to see whether a list that it is given is not one of its own: a
+    # quarter of a second. Nothing here ever is.
+    sys.meta_path.insert(0, _Without("pandas"))
     main()
 
 
