@@ -89,7 +89,7 @@ class Job:
         try:
             with meter.room("read"):
                 pieces = [] if previous else opened.pieces(stop)
-            cache = TextCache(total_memory() // 8 if execution.text_cache < 0 else execution.text_cache)
+            cache = TextCache(_cache_bytes(plan, execution))
             progress = progress or Silent()
             with _store(execution, None if previous else work) as store:
                 context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, words)
@@ -259,6 +259,13 @@ def _store(execution: Execution, work: Path | None) -> Iterator[Store]:
     else:
         with tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp) as folder:
             yield FileStore(folder)
+
+
+def _cache_bytes(plan: Plan, execution: Execution) -> int:
+    """Bytes of text to keep from the first pass; none where nothing will be verified."""
+    if plan.method != "minhash":
+        return 0
+    return total_memory() // 8 if execution.text_cache < 0 else execution.text_cache
 
 
 def _partitions(source: FileSource | MemorySource) -> int:
