@@ -28,7 +28,7 @@ from .run.job import Job
 from .run.meter import Progress
 from .run.result import Result
 from .run.sources import FileSource
-from .run.stages import Members, edges_of_band, facts_name, settle_partition, sketch_name, sketch_piece
+from .run.stages import Members, edges_of_band, settle_partition, sketch_name, sketch_piece
 from .run.texts import files_of, missing, write_texts
 
 
@@ -81,7 +81,7 @@ def first_pass(job: Job) -> Corpus:
     job.progress.finish("read")
     with job.meter.room("cluster"):
         tables = [job.store.get(sketch_name(p)) for p in pieces]
-        facts = [Facts.from_json(job.store.get(facts_name(p)).column("facts")[0].as_py()) for p in pieces]
+        facts = [Facts.from_json(job.store.note(sketch_name(p))) for p in pieces]
         corpus = Corpus(pieces, tables, facts, len(job.source.inputs))
     return corpus
 

@@ -27,6 +27,21 @@ def test_what_was_put_is_got(store):
         store.get("s/1")
 
 
+def test_a_note_is_asked_after_the_last_batch(store):
+    seen = []
+
+    def batches():
+        for batch in TABLE.to_batches():
+            seen.append(batch.num_rows)
+            yield batch
+
+    store.stream("noted", TABLE.schema, batches(), lambda: f"{sum(seen)} rows")
+    assert store.note("noted") == "3 rows"
+    store.stream("plain", TABLE.schema, [])
+    assert store.note("plain") == ""
+    assert store.get("plain").num_rows == 0
+
+
 def test_another_process_finds_whole_tables_only(tmp_path):
     FileStore(tmp_path).put("one", TABLE)
     FileStore(tmp_path).put("two", TABLE)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Bands:
         return self.recall(similarity) * self.sketch_pass(similarity)
 
 
+@lru_cache(maxsize=256)
 def choose_bands(threshold: float, slots: int) -> Bands:
     """Choose the widest bands that still find at least .995 of the pairs at the threshold.
 

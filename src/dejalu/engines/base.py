@@ -33,8 +33,17 @@ class Store(Protocol):
         """Keep a table."""
         ...
 
-    def stream(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-        """Keep a table that comes batch by batch; a store on a disk holds one batch at a time in memory."""
+    def stream(
+        self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], note: Callable[[], str] | None = None
+    ) -> None:
+        """Keep a table that comes batch by batch; a store on a disk holds one batch at a time in memory.
+
+        `note` is asked after the last batch, and its text kept beside the table.
+        """
+        ...
+
+    def note(self, name: str) -> str:
+        """Return what was noted of a table when it was whole; "" if nothing was."""
         ...
 
     def get(self, name: str) -> pa.Table:

@@ -12,7 +12,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._tables: dict[str, pa.Table] = {}
+        self._notes: dict[str, str] = {}
 
     def has(self, name: str) -> bool:
         """Whether the table is here."""
@@ -36,9 +37,16 @@ class MemoryStore:
         """Keep a table."""
         self._tables[name] = table
 
-    def stream(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-        """Keep a table that comes batch by batch."""
+    def stream(
+        self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], note: Callable[[], str] | None = None
+    ) -> None:
+        """Keep a table that comes batch by batch, and a note."""
         self.put(name, pa.Table.from_batches(list(batches), schema))
+        self._notes[name] = note() if note else ""
+
+    def note(self, name: str) -> str:
+        """Return what was noted of a table."""
+        return self._notes.get(name, "")
 
     def get(self, name: str) -> pa.Table:
         """Return a table."""
@@ -83,8 +91,10 @@ class FileStore:
         """Write a table; a full disk is an OutputError that says so."""
         self.stream(name, table.schema, table.to_batches())
 
-    def stream(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-        """Write a table batch by batch; a full disk is an OutputError that says so."""
+    def stream(
+        self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], note: Callable[[], str] | None = None
+    ) -> None:
+        """Write a table batch by batch, and a note; a full disk is an OutputError that says so."""
         path, ok = self._paths(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
@@ -92,7 +102,7 @@ class FileStore:
             with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, schema) as writer:
                 for batch in batches:
                     writer.write_batch(batch)
-            said = {"size": part.stat().st_size, "hash": _file_hash(part)}
+            said = {"size": part.stat().st_size, "hash": _file_hash(part), "note": note() if note else ""}
             os.replace(part, path)
             part.write_text(json.dumps(said))
             os.replace(part, ok)
@@ -113,6 +123,10 @@ class FileStore:
             raise StoreError(f"{self._paths(name)[0]}: work file missing or damaged; start again with --overwrite")
         with pa.memory_map(str(self._paths(name)[0])) as source:
             return pa.ipc.open_file(source).read_all()
+
+    def note(self, name: str) -> str:
+        """Return what was noted of a table."""
+        return str(json.loads(self._paths(name)[1].read_text())["note"])
 
     def drop(self, name: str) -> None:
         """Remove a table's files."""

@@ -33,7 +33,7 @@ class Facts:
     long_tokens: int = 0
     problems: list[Problem] = field(default_factory=list)
 
-    def to_json(self) -> bytes:
+    def to_json(self) -> str:
         """Pack for the store."""
         plain = {
             name: getattr(self, name) for name in ("rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
@@ -42,14 +42,14 @@ class Facts:
             [p.file, p.row, p.line, p.reason, None if p.raw is None else base64.b64encode(p.raw).decode(), p.rest]
             for p in self.problems
         ]
-        return json.dumps(plain).encode()
+        return json.dumps(plain)
 
     def of_lost_file(self) -> Facts:
         """The counts when the file is set aside as a whole: its problems only."""
         return Facts(problems=[p for p in self.problems if p.row < 0])
 
     @classmethod
-    def from_json(cls, packed: bytes) -> Facts:
+    def from_json(cls, packed: str) -> Facts:
         """Unpack."""
         plain: dict[str, Any] = json.loads(packed)
         plain["problems"] = [

@@ -42,9 +42,9 @@ class Context:
 
 
 def sketch_piece(run: Context, piece: Piece) -> None:
-    """Read a piece and store what is kept of each of its documents; its counts, stored last, vouch for all of it."""
-    name, counts = sketch_name(piece), facts_name(piece)
-    if run.store.has(name) and run.store.has(counts):
+    """Read a piece and store what is kept of each of its documents, with its counts as the note."""
+    name = sketch_name(piece)
+    if run.store.has(name):
         run.progress.advance("read", piece.size)
         return
     facts, shown = Facts(), _Shown(run.progress, piece)
@@ -66,11 +66,14 @@ def sketch_piece(run: Context, piece: Piece) -> None:
     if first is None:
         nothing = Docs(np.zeros(0, np.int64), pa.array([], pa.large_string()))
         first = _columns(run, piece, nothing, _sign(run, nothing))
-    run.store.stream(name, first.schema, chain([first], stream))
+
+    def counts() -> str:
+        for problem in facts.problems:
+            facts.rows = max(facts.rows, problem.row + problem.record)
+        return facts.to_json()
+
+    run.store.stream(name, first.schema, chain([first], stream), counts)
     run.cache.end(piece.name)
-    for problem in facts.problems:
-        facts.rows = max(facts.rows, problem.row + problem.record)
-    run.store.put(counts, pa.table({"facts": pa.array([facts.to_json()])}))
     shown.finish()
 
 
@@ -98,11 +101,6 @@ class _Shown:
 def sketch_name(piece: Piece) -> str:
     """Name of a piece's first-pass table in the store."""
     return f"sketch/{piece.name}"
-
-
-def facts_name(piece: Piece) -> str:
-    """Name of a piece's counts in the store."""
-    return f"facts/{piece.name}"
 
 
 def _sign(run: Context, docs: Docs) -> Signed:
