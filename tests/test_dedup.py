@@ -227,3 +227,40 @@ def test_the_public_names_are_sorted_and_importable():
     for name in dejalu.__all__:
         assert getattr(dejalu, name) is not None
     assert set(dejalu.__all__) <= set(dir(dejalu))
+
+
+def test_ids_of_bytes_and_broken_strings():
+    """Ids may be digests, or strings that are not UTF-8: they are compared and shown, and never stop a run."""
+    broken = pa.array([b"\xff", b"\xff", b"a"], pa.binary())
+    text = pa.LargeStringArray.from_buffers(3, *broken.cast(pa.large_binary()).buffers()[1:])
+    for ids in (broken, text, pa.array([b"12", b"34", b"12"], pa.binary(2))):
+        result = dejalu.dedup(pa.table({"text": [A, NEAR, A], "id": ids}))
+        assert result.report["repeated_ids"]["ids"] == 1
+        assert result.removed().num_rows == 2
+        assert "3 read" in repr(result)
+    grouped = pa.table({"text": [A, A, A], "g": pa.array([b"\xff", b"\xff", b"\xfe"])})
+    result = dejalu.dedup(grouped, within="g", source_column="g")
+    assert result.twin.tolist() == [-1, 0, -1]
+    assert [s["value"] for s in result.report["sources"]] == ["fe", "ff"]
+
+
+def test_within_takes_zero_as_one_value():
+    result = dejalu.dedup(pa.table({"text": [A, A, A], "g": [0.0, -0.0, 1.0]}), within="g")
+    assert result.twin.tolist() == [-1, 0, -1]
+
+
+def test_keep_compares_numbers_of_all_formats(tmp_path):
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": [1, 2], "text": [A, B], "k": [5, 5]}), tmp_path / "a.parquet")
+    (tmp_path / "b.jsonl").write_text(f'{{"id": 3, "text": "{A}", "k": 10}}\n{{"id": 4, "text": "{B}", "k": 4.5}}\n')
+    (tmp_path / "c.csv").write_text(f"id,text,k\n5,{A},9\n6,{B},100\n")
+    result = dejalu.dedup(tmp_path, keep="max:k")
+    assert sorted(result.removed().column("id").to_pylist()) == ['"5"', "1", "2", "4"]
+    (tmp_path / "c.csv").write_text(f"id,text,k\n5,{A},nine\n")
+    with pytest.raises(dejalu.UsageError, match=r"int64 in a.parquet"):
+        dejalu.dedup(tmp_path, keep="max:k")
+
+
+def test_prefer_may_be_a_comma_list():
+    assert dejalu.Plan(prefer="books,wiki", source_column="s").prefer == ("books", "wiki")

@@ -61,7 +61,9 @@ class Plan:
         set_ = object.__setattr__
         for name in ("prefer", "text_column", "add_columns"):
             value = getattr(self, name)
-            set_(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
+            if isinstance(value, str):  # as on the command line: a comma list, but a column's name may hold a comma
+                value = (value,) if name == "text_column" else [part for part in value.split(",") if part]
+            set_(self, name, tuple(value or ()))
         self._one_of("method", METHODS)
         self._one_of("unit", UNITS)
         self._one_of("mode", MODES)

@@ -78,7 +78,7 @@ def _places(values: pa.ChunkedArray | pa.Array, *, descending: bool, column: str
     if pa.types.is_null(values.type):
         return np.zeros(len(values), np.int64)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        values = _numbers_if_all(values)
+        values = numbers_if_all(values)
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)  # NaN says nothing: as null
     if pa.types.is_boolean(values.type):
@@ -98,7 +98,8 @@ def _places(values: pa.ChunkedArray | pa.Array, *, descending: bool, column: str
     return np.where(null, len(order), rank[codes] if len(order) else 0).astype(np.int64)
 
 
-def _numbers_if_all(values: pa.Array) -> pa.Array:
+def numbers_if_all(values: pa.Array) -> pa.Array:
+    """Read strings as numbers where every one is one (int64, else float64); else they stay strings."""
     for kind in (pa.int64(), pa.float64()):
         try:
             return values.cast(kind)

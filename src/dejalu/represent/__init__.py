@@ -4,7 +4,7 @@ from .segment import Segmenter
 from .segment import load as load_segmenter
 from .segment import named as name_segmenter
 from .sketch import Signed, compact, shingle_sets, sketch
-from .values import as_text, hash_values, is_string
+from .values import as_text, hash_values, is_number, is_string
 
 __all__ = [
     "Segmenter",
@@ -12,6 +12,7 @@ __all__ = [
     "as_text",
     "compact",
     "hash_values",
+    "is_number",
     "is_string",
     "load_segmenter",
     "name_segmenter",

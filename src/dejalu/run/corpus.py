@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..data import I64, U8, U64, Problem, part_of, row_of
 from .sources import Piece
 
-ID, ID_KIND, SOURCE, KEEP = "id", "id_kind", "source", "keep_value"
+ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", "keep_kind"
 
 
 @dataclass(slots=True)

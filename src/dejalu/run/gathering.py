@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import __version__, kernels, represent
+from .. import __version__, cluster, kernels, represent
 from ..act.facts import (
     CapFacts,
     ClusterFacts,
@@ -22,10 +22,10 @@ from ..act.facts import (
     SourceFacts,
     short_limit,
 )
-from ..data import MEASURES, Verdicts, part_of, row_of
+from ..data import ABSENT, BOOLEAN, INTEGER, MEASURES, NULL, REAL, Verdicts, part_of, row_of
 from ..errors import UsageError
 from ..kernels import repeated
-from .corpus import ID, SOURCE, Corpus
+from .corpus import ID, KEEP_KIND, SOURCE, Corpus
 from .job import Job
 from .sources import FileSource
 from .texts import as_strings, texts_of
@@ -149,7 +149,11 @@ def _id_at(corpus: Corpus, place: int) -> Any:
     table = corpus.tables[i]
     if ID not in table.schema.names:
         return None
-    return table.column(ID)[place - int(corpus.start[i])].as_py()
+    value = table.column(ID)[place - int(corpus.start[i])]
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:  # a string that is not UTF-8
+        return value.cast(pa.binary()).as_py().decode("utf-8", "replace")
 
 
 def _repeated(corpus: Corpus) -> RepeatedFacts:
@@ -200,6 +204,10 @@ def one_column(job: Job, corpus: Corpus, name: str, *, as_text: bool = False) ->
     found = [t.column(name).combine_chunks() if name in t.schema.names else pa.nulls(t.num_rows) for t in corpus.tables]
     if as_text:
         found = [represent.as_text(c) for c in found]
+    else:
+        found = [_typed(c, t) for c, t in zip(found, corpus.tables, strict=True)]
+        if any(represent.is_number(c.type) for c in found):  # strings of csv, all numbers, beside real numbers
+            found = [cluster.numbers_if_all(c) if represent.is_string(c.type) else c for c in found]
     kinds: dict[pa.DataType, str] = {}
     for piece, column in zip(corpus.pieces, found, strict=True):
         if not pa.types.is_null(column.type):
@@ -216,3 +224,13 @@ def one_column(job: Job, corpus: Corpus, name: str, *, as_text: bool = False) ->
             f"keep: column {job.plan.keep_column!r} has types that cannot be compared with each other: {names} (all "
             "columns of csv are strings). Convert the column in some of the files, or leave those files out."
         ) from None
+
+
+def _typed(values: pa.Array, table: pa.Table) -> pa.Array:
+    """JSON values of one kind in that kind: numbers as int64 or float64, booleans; everything else as it is."""
+    if KEEP_KIND not in table.schema.names:
+        return values
+    kinds = set(np.unique(table.column(KEEP_KIND).to_numpy()).tolist()) - {ABSENT, NULL}
+    if kinds and kinds <= {INTEGER, REAL}:
+        return cluster.numbers_if_all(values)
+    return values.cast(pa.bool_()) if kinds == {BOOLEAN} else values

@@ -214,9 +214,19 @@ def _begin(
             _nothing_foreign(folders, work)
     elif work.exists():
         shutil.rmtree(work)
-    work.mkdir(parents=True, exist_ok=True)
+    _make(work, execution)
     manifests.save(work / MANIFEST, Manifest(now, source.inputs))
     return None, work, fresh
+
+
+def _make(folder: Path, execution: Execution) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        how = "with --tmp" if execution.tmp is None else f"than --tmp {execution.tmp}"
+        raise OutputError(
+            f"{folder}: the work folder cannot be made ({e.strerror or e}). Name another folder for work files {how}."
+        ) from e
 
 
 def _take_away(work: Path, made: list[Path]) -> None:
@@ -257,6 +267,8 @@ def _store(execution: Execution, work: Path | None) -> Iterator[Store]:
     elif work is not None:
         yield FileStore(work / "store")
     else:
+        if execution.tmp is not None:
+            _make(Path(execution.tmp), execution)
         with tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp) as folder:
             yield FileStore(folder)
 

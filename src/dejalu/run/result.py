@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import represent
 from ..act.facts import Facts
 from ..data import F64, I64, Bool, Input
 from ..errors import UsageError
+from .texts import as_strings
 
 Fetch = Callable[[I64], list[str | None]]
 
@@ -107,7 +109,7 @@ class Result:
         near = np.flatnonzero(pc.not_equal(table.column("measure"), "equal").to_numpy(zero_copy_only=False))
         equal = np.setdiff1d(np.arange(min(table.num_rows, len(near) + limit)), near)
         chosen = np.concatenate((near, equal)).astype(np.int64)[:limit]
-        rows: list[dict[str, Any]] = table.take(pa.array(chosen)).to_pylist()
+        rows: list[dict[str, Any]] = _readable(table.take(pa.array(chosen))).to_pylist()
         if self.fetch is not None and rows:
             removed = np.flatnonzero(self.twin >= 0)[chosen]
             texts = self.fetch(np.concatenate((removed, self.twin[removed])))
@@ -133,6 +135,16 @@ class Result:
             lines.append(f"  {where} ≈ {whose}  {row['measure']} {row['similarity']:.3f}{text}")
         lines += [f"  ! {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+
+def _readable(table: pa.Table) -> pa.Table:
+    """Ids that are strings but no UTF-8, with U+FFFD where they are broken: for showing only."""
+    for name in ("id", "twin_id"):
+        at = table.schema.get_field_index(name)
+        if represent.is_string(table.schema.field(at).type):
+            text = table.column(at).combine_chunks().cast(pa.large_string())
+            table = table.set_column(at, name, pa.array(as_strings(text), pa.large_string()))
+    return table
 
 
 def _short(text: str | None) -> str:

@@ -18,7 +18,7 @@ from ..engines import Store
 from ..plan import Plan
 from ..read import stop
 from ..represent import Segmenter, Signed
-from .corpus import ID, ID_KIND, KEEP, SOURCE, Corpus, Facts
+from .corpus import ID, ID_KIND, KEEP, KEEP_KIND, SOURCE, Corpus, Facts
 from .meter import Meter, Progress
 from .sources import Piece, Source
 from .texts import TextCache, View, fetch
@@ -161,6 +161,8 @@ def _columns(run: Context, piece: Piece, docs: Docs, signed: Signed) -> pa.Recor
     for name, given in ((SOURCE, plan.source_column), (KEEP, plan.keep_column)):
         if given and given in docs.columns:
             columns[name] = _plain(docs.columns[given], docs.kinds.get(given))
+    if plan.keep_column and plan.keep_column in docs.kinds:
+        columns[KEEP_KIND] = pa.array(docs.kinds[plan.keep_column])
     return pa.RecordBatch.from_pydict(columns)
 
 
