@@ -264,3 +264,71 @@ def test_keep_compares_numbers_of_all_formats(tmp_path):
 
 def test_prefer_may_be_a_comma_list():
     assert dejalu.Plan(prefer="books,wiki", source_column="s").prefer == ("books", "wiki")
+
+
+def test_filter_takes_items_of_any_kind():
+    result = dejalu.dedup([A, B, A])
+    assert result.filter([1, 2, 3]) == [1, 2]
+    assert result.filter((1, 2, 3)) == (1, 2)
+    assert result.filter(np.arange(3)).tolist() == [0, 1]
+    with pytest.raises(dejalu.UsageError, match="3 documents, the data has 2"):
+        result.filter([1, 2])
+
+
+def test_numbers_of_numpy_are_numbers():
+    plan = dejalu.Plan(threshold=np.float64(0.5), shingle=np.int64(3))
+    assert plan == dejalu.Plan(threshold=0.5, shingle=3)
+    assert type(plan.shingle) is int
+
+
+def test_a_gate_stays_until_another_is_named(tmp_path):
+    (tmp_path / "in.txt").write_text(A)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    import json
+
+    (folder / "a.jsonl").write_text("".join(json.dumps({"text": A}) + "\n" for _ in range(1200)))
+    out = tmp_path / "out"
+    with pytest.raises(dejalu.GateClosed):
+        dejalu.dedup(folder, out, max_removal=0.5)
+    with pytest.raises(dejalu.GateClosed, match=r"max_removal=0\.5"):
+        dejalu.dedup(folder, out, resume=True)
+    assert dejalu.dedup(folder, out, resume=True, max_removal=1.0).report["kept"] == 1
+
+
+def test_odd_entries_of_a_folder_are_counted(tmp_path):
+    import os
+
+    (tmp_path / "a.txt").write_text(A)
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nothing.txt")
+    os.mkfifo(tmp_path / "pipe.txt")
+    result = dejalu.dedup(tmp_path)
+    assert result.report["read"] == 1
+    assert result.report["skipped"]["not_a_file"] == 2
+
+
+def test_two_runs_never_share_a_work_folder(tmp_path):
+    pytest.importorskip("fcntl")
+    from dejalu.run import lock
+
+    (tmp_path / "in.txt").write_text(A)
+    work = tmp_path / "out-evidence" / ".work"
+    work.mkdir(parents=True)
+    with lock.take(work):
+        for how in ({"resume": True}, {"overwrite": True}):
+            with pytest.raises(dejalu.OutputError, match="another run"):
+                dejalu.dedup(tmp_path / "in.txt", tmp_path / "out", **how)
+    assert dejalu.dedup(tmp_path / "in.txt", tmp_path / "out", overwrite=True).report["kept"] == 1
+
+
+def test_apply_trusts_only_the_evidence_that_was_written(tmp_path):
+    from dejalu import flow
+
+    (tmp_path / "in.csv").write_text(f"id,text\n1,{A}\n2,{A}\n")
+    dejalu.dedup(tmp_path / "in.csv", tmp_path / "out", mode="report")
+    evidence = tmp_path / "out-evidence"
+    with pytest.raises(dejalu.UsageError, match="drop or tag"):
+        flow.apply(evidence, tmp_path / "out", mode="report")
+    (evidence / "removed" / "in.csv.parquet").write_bytes(b"something else")
+    with pytest.raises(dejalu.OutputError, match="was changed"):
+        flow.apply(evidence, tmp_path / "out")

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +69,7 @@ class Plan:
         self._one_of("unit", UNITS)
         self._one_of("mode", MODES)
         self._one_of("on_error", ON_ERROR)
-        if (
-            isinstance(self.threshold, bool)
-            or not isinstance(self.threshold, (int, float))
-            or not 0 < self.threshold <= 1
-        ):
+        if isinstance(self.threshold, bool) or not isinstance(self.threshold, Real) or not 0 < self.threshold <= 1:
             raise UsageError(
                 f"threshold={self.threshold!r}: must be a number in (0, 1]; 1.0 means equal shingle sets, 0.8 is usual"
             )
@@ -116,8 +113,9 @@ class Plan:
 
     def _whole(self, name: str, low: int, high: int) -> None:
         value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
             raise UsageError(f"{name}={value!r}: must be a whole number from {low:,} to {high:,}")
+        object.__setattr__(self, name, int(value))
 
     @property
     def bands(self) -> Bands:

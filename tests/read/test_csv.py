@@ -162,3 +162,14 @@ def test_columns_are_found_or_asked_for(tmp_path):
     with pytest.raises(UsageError, match=r"a\.csv: .*title: 'T'; abstract: 'A'; choose with --text-column"):
         load(path)
     assert texts(path, text_columns=("abstract", "title")) == ["A\U0001fffd\x1f\x1eT"]
+
+
+def test_an_encoding_is_for_the_files_that_are_not_utf8(tmp_path):
+    import dejalu
+
+    text = "Le café de la gare à Genève a été rénové; l'été prochain, il rouvrira après Noël."
+    (tmp_path / "a.csv").write_bytes(f'id,text\n1,"{text}"\n'.encode())
+    (tmp_path / "b.csv").write_bytes(f'id,text\n2,"{text}"\n'.encode("cp1252"))
+    (tmp_path / "c.txt").write_bytes(text.encode())
+    (tmp_path / "d.txt").write_bytes(text.encode("cp1252"))
+    assert dejalu.dedup(tmp_path, encoding="cp1252").keep.tolist() == [True, False, False, False]

@@ -78,7 +78,14 @@ def test_what_is_skipped_is_counted(tmp_path):
     os.symlink(tmp_path / "in" / "a.txt", tmp_path / "in" / "b.txt")
     found = discover([tmp_path / "in"])
     assert [i.file for i in found.inputs] == ["a.txt"]
-    assert found.skipped == {"hidden": 2, "underscore": 2, "outside_link": 2, "unknown_suffix": 1, "repeated": 1}
+    assert found.skipped == {
+        "hidden": 2,
+        "underscore": 2,
+        "outside_link": 2,
+        "unknown_suffix": 1,
+        "not_a_file": 0,
+        "repeated": 1,
+    }
 
 
 def test_each_file_is_read_once_by_its_real_path(tmp_path):
@@ -114,6 +121,7 @@ def test_patterns(tmp_path, monkeypatch):
         "underscore": 1,
         "outside_link": 0,
         "unknown_suffix": 1,
+        "not_a_file": 0,
         "repeated": 0,
     }
 

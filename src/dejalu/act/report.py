@@ -112,7 +112,7 @@ def read(folder: Path) -> dict[str, Any]:
     path = folder / REPORT
     try:
         value = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise OutputError(f"{folder} has no {REPORT}: it is not the evidence folder of a finished run.") from error
     except ValueError as error:
         raise OutputError(f"{path} is damaged: {error}. Run dedup again to make it.") from error

@@ -8,6 +8,7 @@ Only the verb that was asked for is imported, so that `dejalu -h` answers at onc
 from __future__ import annotations
 
 import io
+import os
 import sys
 from importlib import import_module
 
@@ -63,11 +64,17 @@ def console() -> None:
     # pyarrow imports pandas, wherever it is installed, to see whether a list that it is given is not one of its own: a
     # quarter of a second. Nothing here ever is.
     sys.meta_path.insert(0, _Without("pandas"))
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:  # before a verb was loaded that says more
+        sys.exit(130)
 
 
 def main() -> None:
     """Run the command line."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who called us, as daemons do
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 it stays open
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Texts are of any script and file names of any bytes: no locale may stop them. A lone surrogate becomes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -28,6 +29,7 @@ Overwrite = Annotated[bool, _flag("--overwrite", "replace what an earlier run wr
 Resume = Annotated[bool, _flag("--resume", "go on with a run that was stopped; starts when none was begun")]
 
 INTERRUPTED = 128 + signal.SIGINT
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 PIPE_CLOSED = 141  # 128 + SIGPIPE, which not every platform names
 
 
@@ -91,6 +93,10 @@ def friendly(*, resumable: bool = False) -> Iterator[None]:
     except Exception as e:
         if os.environ.get("DEJALU_DEBUG"):
             raise
+        if isinstance(e, OSError) and e.errno in _FULL and e.filename is None:
+            complain(f"dejalu: disk full: standard output could not be written ({e.strerror})")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
         complain(
             f"dejalu: unexpected {type(e).__name__}: {e}\n"
             "This should not happen. Run the command again with DEJALU_DEBUG=1 for the traceback, and please report it."

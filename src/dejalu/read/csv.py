@@ -15,7 +15,7 @@ from ..data import I64, U8, Docs, Input, Problem, Records
 from ..errors import UsageError
 from ..kernels.formats import GOOD, UNCLOSED, Extracted, csv_extract, utf8_invalid
 from .columns import TEXT_NAMES, Ask, Columns, Offer, choose
-from .encoding import NotEncoded, encoding_of, not_encoded, to_utf8
+from .encoding import NotEncoded, encoding_of, is_utf8, not_encoded, to_utf8
 from .lines import Walk, docs_of_lines, string_array
 from .open import MAX_RECORD, Unreadable, Window, open_text
 from .original import Original
@@ -37,6 +37,8 @@ def resolve(input: Input, ask: Ask) -> Columns:
     """
     head = next(open_text(input, lambda reason: None), b"")
     encoding, bom = encoding_of(head[:3], ask.encoding)
+    if encoding != "utf-8" and not bom and is_utf8(encoding, open_text(input, lambda reason: None)):
+        encoding = "utf-8"
     found = Columns((), encoding=encoding, bom=bom, delimiter="\t" if TSV.search(input.path) else "")
     try:
         header, delimiter, sample = _peek(input, found)

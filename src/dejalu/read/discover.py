@@ -36,7 +36,7 @@ SUFFIXES: dict[str, tuple[str, str]] = {
     ".tsv.zst": ("csv", "zst"),
     ".txt": ("txt", ""),
 }
-SKIPS = ("hidden", "underscore", "outside_link", "unknown_suffix", "repeated")
+SKIPS = ("hidden", "underscore", "outside_link", "unknown_suffix", "not_a_file", "repeated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def _walk(folder: str, root: str, skipped: dict[str, int]) -> Iterator[tuple[str
         elif (fmt := format_of(entry.name)) is None:
             skipped["unknown_suffix"] += 1
         elif not entry.is_file():
-            raise UsageError(f"{entry.path}: " + ("a link to nothing" if entry.is_symlink() else "not a regular file"))
+            skipped["not_a_file"] += 1  # a link to nothing, a pipe, a socket
         else:
             yield entry.path, fmt
 

@@ -36,6 +36,27 @@ def encoding_of(head: bytes, given: str | None) -> tuple[str, int]:
     return WITHOUT_MARK.get(info.name, info.name), 0
 
 
+def is_utf8(encoding: str, chunks: Iterator[bytes]) -> bool:
+    """Whether bytes for which an encoding was given are UTF-8 after all: the encoding is for the files that are not.
+
+    Never said of UTF-16 and UTF-32, whose bytes may look like it, nor of bytes that are all ASCII, which may be of a
+    7-bit
+    encoding.
+    """
+    if encoding.startswith(("utf-16", "utf-32")):
+        return False
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    more = False
+    try:
+        for chunk in chunks:
+            more |= not chunk.isascii()
+            decoder.decode(chunk)
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        return False
+    return more
+
+
 def not_encoded(encoding: str, at: int, found: bytes) -> str:
     """What is wrong, in words: encoding, 1-based byte and what is there, and the remedy."""
     name = "UTF-8" if encoding == "utf-8" else encoding

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..data import I64, Docs, Input, doc_ids
+from ..errors import UsageError
 from .arrow import column_of, docs_of, find_offer, find_type, is_string, large, offers_of
 from .columns import Ask, Columns, choose
 from .open import Unreadable
@@ -56,7 +57,11 @@ def _resolve(input: Input, ask: Ask) -> Columns:
                 break
             return None
 
-        return choose(input.file, offers_of(schema), ask, find=lambda name: find_offer(schema, name), sample=sample)
+        chosen = choose(input.file, offers_of(schema), ask, find=lambda name: find_offer(schema, name), sample=sample)
+        for name in chosen.names:
+            if (n := schema.names.count(name)) > 1:
+                raise UsageError(f"{input.file}: {n} columns are named {name!r}; rename them")
+        return chosen
 
 
 def pieces(input: Input, columns: Columns) -> list[Piece]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..data import I64, Docs, Input, Problem, doc_ids
 from ..kernels.formats import utf8_invalid
 from .columns import TEXT_NAMES, Ask, Columns
-from .encoding import encoding_of, not_encoded
+from .encoding import encoding_of, is_utf8, not_encoded
 from .open import open_text
 from .pieces import Piece
 from .problems import OnProblem
@@ -34,6 +34,8 @@ def read(
     data = b"".join(open_text(input, lambda reason: None))
     encoding, bom = encoding_of(data[:3], columns.encoding)
     body = np.frombuffer(data, np.uint8)[bom:]
+    if encoding != "utf-8" and not bom and is_utf8(encoding, iter((data,))):
+        encoding = "utf-8"
     if encoding == "utf-8":
         at = utf8_invalid(body)
         if at >= 0:

@@ -18,6 +18,7 @@ from ..act.manifest import Manifest
 from ..act.output import check_output, clear
 from ..act.readback import facts_of
 from ..engines import MemoryStore
+from ..errors import OutputError, UsageError
 from ..plan import Execution, Plan
 from .job import WORK, Job, recorded
 from .meter import Progress
@@ -52,7 +53,15 @@ def apply(
     """
     execution = execution or Execution()
     folder, out = Path(evidence), Path(to)
+    if mode not in ("drop", "tag"):
+        raise UsageError(f"mode={mode!r}: apply writes a corpus, so it must be drop or tag")
     found = applied.load(folder)
+    told = manifest.load(folder / manifest.MANIFEST)
+    if told is None:
+        raise OutputError(
+            f"{folder} has no {manifest.MANIFEST}: its run did not come to its end. Go on with it: --resume."
+        )
+    manifest.verify(told, None, folder, threads=execution.workers)
     plan = Plan.from_dict(found.plan).with_(mode=mode, add_columns=tuple(add_columns))
     source = FileSource(found.inputs, plan)
     check_output(out, folder, source.inputs, source.roots, overwrite=overwrite, resume=resume, evidence_is_read=True)

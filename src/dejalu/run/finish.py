@@ -40,6 +40,7 @@ def finish(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int) -> Result
         with job.meter.room("act"):
             written = _write_evidence(job, tables, corpus)
             report.write(job.evidence, _timed(job, facts))
+            manifest.save(job.evidence / manifest.MANIFEST, replace(job.manifest("gated"), evidence=written))
     gate(job, facts)
     outputs = write_corpus(job, corpus, verdicts) if job.to is not None else []
     facts = _timed(job, facts)

@@ -25,7 +25,7 @@ from ..act.facts import (
 from ..data import ABSENT, BOOLEAN, INTEGER, MEASURES, NULL, REAL, Verdicts, part_of, row_of
 from ..errors import UsageError
 from ..kernels import repeated
-from .corpus import ID, KEEP_KIND, SOURCE, Corpus
+from .corpus import ID, ID_KIND, KEEP_KIND, SOURCE, Corpus
 from .job import Job
 from .sources import FileSource
 from .texts import as_strings, texts_of
@@ -149,7 +149,10 @@ def _id_at(corpus: Corpus, place: int) -> Any:
     table = corpus.tables[i]
     if ID not in table.schema.names:
         return None
-    value = table.column(ID)[place - int(corpus.start[i])]
+    row = place - int(corpus.start[i])
+    value = table.column(ID)[row]
+    if ID_KIND in table.schema.names and table.column(ID_KIND)[row].as_py() == INTEGER:
+        return int(value.as_py())
     try:
         return value.as_py()
     except UnicodeDecodeError:  # a string that is not UTF-8

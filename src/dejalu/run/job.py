@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -25,12 +25,14 @@ from ..errors import InputError, OutputError, UsageError
 from ..plan import Execution, Plan
 from ..read import stop
 from ..represent import Segmenter, load_segmenter
+from . import lock as locking
 from .meter import Meter, Progress, Silent, total_memory
 from .sources import FileSource, MemorySource, Piece, open_source
 from .stages import Context
 from .texts import TextCache
 
 WORK = ".work"
+GATE = "gate"  # in the work folder: the share that the run may not lose
 PARTITION_BYTES = 256 << 20  # of input per partition, when their number is not given
 MAX_PARTITIONS = 1024
 
@@ -53,6 +55,7 @@ class Job:
     to: Path | None = None
     evidence: Path | None = None
     work: Path | None = None
+    lock: IO[bytes] | None = None
     previous: Manifest | None = None  # of a finished run that --resume found and verified
     outputs: dict[str, Written] = field(default_factory=dict)  # corpus files that an interrupted run finished
 
@@ -80,12 +83,13 @@ class Job:
         with meter.room("read"):
             opened = open_source(source, to if to is not None else evidence, plan)
         folders = _folders(opened, to, evidence, plan)
+        plan = _with_gate(plan, folders, execution, resume)
         words = load_segmenter(plan.segmenter, segmenter) if plan.method != "bytes" else None
-        previous, work, fresh, made = None, None, False, []
+        previous, work, fresh, made, lock = None, None, False, [], None
         if folders.evidence is not None:
             assert isinstance(opened, FileSource)
             made = [f for f in (folders.evidence, folders.to) if f is not None and not f.exists()]
-            previous, work, fresh = _begin(opened, folders, plan, execution, overwrite, resume)
+            previous, work, fresh, lock = _begin(opened, folders, plan, execution, overwrite, resume)
         try:
             with meter.room("read"):
                 pieces = [] if previous else opened.pieces(stop)
@@ -108,6 +112,7 @@ class Job:
                     to=folders.to,
                     evidence=folders.evidence,
                     work=work,
+                    lock=lock,
                     previous=previous,
                 )
                 if work is not None and folders.to is not None and resume and not previous:
@@ -117,6 +122,9 @@ class Job:
             if work is not None and fresh:
                 _take_away(work, made)
             raise
+        finally:
+            if lock is not None:
+                lock.close()
 
     @classmethod
     def for_writing(
@@ -171,6 +179,8 @@ def _folders(source: FileSource | MemorySource, to: Any, evidence: Any, plan: Pl
     if isinstance(source, MemorySource):
         raise UsageError("`to` and `evidence` are for files; data in memory is filtered by result.filter(data)")
     out = None if to is None else Path(to)
+    if out is not None and not out.resolve().name:
+        raise UsageError(f"{to}: name a folder for the output, not the root of the disk")
     if evidence is None:
         assert out is not None
         name = out.resolve().name if out.name in ("", ".", "..") else out.name
@@ -180,11 +190,12 @@ def _folders(source: FileSource | MemorySource, to: Any, evidence: Any, plan: Pl
 
 def _begin(
     source: FileSource, folders: _Folders, plan: Plan, execution: Execution, overwrite: bool, resume: bool
-) -> tuple[Manifest | None, Path, bool]:
+) -> tuple[Manifest | None, Path, bool, IO[bytes] | None]:
     """Check the folders; find out whether there is a run to go on with; record this one.
 
     Returns:
-        the manifest of a finished run that was verified, or None; the work folder; whether the run begins anew.
+        the manifest of a finished run that was verified, or None; the work folder; whether the run begins anew; its
+        lock.
     """
     evidence = folders.evidence
     assert evidence is not None
@@ -192,6 +203,7 @@ def _begin(
     if folders.to is not None:
         check_inputs(source.inputs, mode=plan.mode, add_copies=bool(plan.add_columns))
     work = _work_folder(evidence, execution)
+    lock = locking.take(work) if work.is_dir() else None
     if overwrite:
         for folder in (folders.to, evidence):
             if folder is not None:
@@ -205,7 +217,7 @@ def _begin(
             manifests.same_run(done, now, source.inputs)
             manifests.verify(done, folders.to, evidence, threads=execution.workers)
             shutil.rmtree(work, ignore_errors=True)  # of a run killed between its last word and this
-            return done, work, False
+            return done, work, False, lock
         begun = manifests.load(work / MANIFEST)
         if begun is not None:
             manifests.same_run(begun, now, source.inputs)
@@ -215,8 +227,14 @@ def _begin(
     elif work.exists():
         shutil.rmtree(work)
     _make(work, execution)
+    if lock is None or not (work / locking.NAME).exists():  # a new folder: the old lock went with the old one
+        if lock is not None:
+            lock.close()
+        lock = locking.take(work)
+    if plan.max_removal is not None:
+        (work / GATE).write_text(repr(plan.max_removal))
     manifests.save(work / MANIFEST, Manifest(now, source.inputs))
-    return None, work, fresh
+    return None, work, fresh, lock
 
 
 def _make(folder: Path, execution: Execution) -> None:
@@ -235,6 +253,17 @@ def _take_away(work: Path, made: list[Path]) -> None:
     for folder in made:
         with suppress(OSError):  # not empty: something worth keeping was written
             folder.rmdir()
+
+
+def _with_gate(plan: Plan, folders: _Folders, execution: Execution, resume: bool) -> Plan:
+    """A gate that stopped a run stays until another is named: going on without a word about it does not open it."""
+    if not resume or plan.max_removal is not None or folders.evidence is None:
+        return plan
+    try:
+        limit = float((_work_folder(folders.evidence, execution) / GATE).read_text())
+    except (OSError, ValueError):
+        return plan
+    return plan.with_(max_removal=limit)
 
 
 def _nothing_foreign(folders: _Folders, work: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+SAMPLE = 0.01  # seconds: shorter stays in a room are not worth a look at the memory
 ROOMS = ("read", "represent", "candidates", "verify", "cluster", "act")
 
 
@@ -64,7 +65,8 @@ class Meter:
             with self._lock:
                 self._wall[name] += wall
                 self._cpu[name] += cpu
-                self._peak[name] = max(self._peak[name], peak_memory())
+                if wall > SAMPLE or not self._peak[name]:
+                    self._peak[name] = max(self._peak[name], peak_memory())
 
     def iterate(self, name: str, items: Iterator[Any]) -> Iterator[Any]:
         """Charge the making of each item to a room, but not what is done with it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,12 @@ class Result:
         """
         from ..read import from_memory
 
+        if isinstance(data, list | tuple | np.ndarray):  # items of any kind: nothing of them is read
+            if len(data) != len(self.keep):
+                raise UsageError(
+                    f"filter: the result is about {len(self.keep):,} documents, the data has {len(data):,}"
+                )
+            return data[self.keep] if isinstance(data, np.ndarray) else type(data)(compress(data, self.keep.tolist()))
         memory = from_memory(data)
         if len(memory) != len(self.keep):
             raise UsageError(f"filter: the result is about {len(self.keep):,} documents, the data has {len(memory):,}")
