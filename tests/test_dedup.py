@@ -307,6 +307,25 @@ def test_odd_entries_of_a_folder_are_counted(tmp_path):
     assert result.report["skipped"]["not_a_file"] == 2
 
 
+def test_a_file_is_met_where_it_lies(tmp_path):
+    (tmp_path / "x.txt").write_text(A)
+    (tmp_path / "a-link.txt").symlink_to(tmp_path / "x.txt")
+    result = dejalu.dedup(tmp_path)
+    assert [i.file for i in result.inputs] == ["x.txt"]
+    assert result.report["skipped"]["repeated"] == 1
+
+
+def test_a_plan_of_another_version_is_refused():
+    with pytest.raises(dejalu.UsageError, match="plan_version=99"):
+        dejalu.Plan.from_dict({"plan_version": 99})
+
+
+def test_a_segmenter_that_gives_no_words_is_named():
+    for wrong in (lambda text: None, lambda text: [1]):
+        with pytest.raises(dejalu.UsageError, match="segmenter callable"):
+            dejalu.dedup([A], segmenter=wrong)
+
+
 def test_two_runs_never_share_a_work_folder(tmp_path):
     pytest.importorskip("fcntl")
     from dejalu.run import lock

@@ -164,7 +164,10 @@ class Plan:
         Raises:
             UsageError: unknown or invalid parameter.
         """
-        values = {k: v for k, v in values.items() if k not in ("dejalu", "plan_version")}
+        version = values.get("plan_version", 1)
+        if version != 1:
+            raise UsageError(f"plan_version={version!r}: this dejalu reads version 1; use the one that wrote it")
+        values = {k: v for k, v in values.items() if k != "plan_version"}
         unknown = sorted(set(values) - {f.name for f in fields(cls)})
         if unknown:
             raise UsageError(

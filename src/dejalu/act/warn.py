@@ -52,12 +52,12 @@ def _losses(facts: Facts) -> list[str]:
         if not _heavy(read, removed):
             return []
         return [
-            f"The input loses more than half: {removed:,} of {read:,} documents ({removed / read:.0%}) are removed. "
+            f"The input loses more than half: {removed:,} of {read:,} documents ({removed / read:.1%}) are removed. "
             "Look at some with `dejalu show` before using the result."
         ]
     return [
         f"{facts.source_column} = {_value(source.value)} loses more than half: {source.removed:,} of {source.read:,} "
-        f"documents ({source.removed / source.read:.0%}) are removed. "
+        f"documents ({source.removed / source.read:.1%}) are removed. "
         "Look at some with `dejalu show` before using the result."
         for source in facts.sources
         if _heavy(source.read, source.removed)

@@ -81,9 +81,11 @@ def discover(paths: Sequence[str | os.PathLike[str]]) -> Discovery:
     names: dict[str, str] = {}
     inputs: list[Input] = []
     for argument in arguments:
-        for path, (fmt, compression) in _files(argument, skipped):
+        files = list(_files(argument, skipped))
+        own = {os.path.realpath(path) for path, _ in files if not os.path.islink(path)}
+        for path, (fmt, compression) in files:
             real = os.path.realpath(path)
-            if real in seen:
+            if real in seen or (real in own and os.path.islink(path)):  # a file is met where it lies, not at a link
                 skipped["repeated"] += 1
                 continue
             seen.add(real)

@@ -64,9 +64,12 @@ def segmented(data: U8, offsets: I64, segmenter: Segmenter) -> tuple[U8, I64]:
     """
     raw = data.tobytes() if offsets[0] == 0 and offsets[-1] == len(data) else data[offsets[0] : offsets[-1]].tobytes()
     base = int(offsets[0])
-    pieces = [
-        "\n".join(segmenter(raw[a - base : b - base].decode("utf-8", "replace"))).encode("utf-8", "replace")
-        for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-    ]
+    spans = zip((offsets[:-1] - base).tolist(), (offsets[1:] - base).tolist(), strict=True)
+    try:
+        pieces = [
+            "\n".join(segmenter(raw[a:b].decode("utf-8", "replace"))).encode("utf-8", "replace") for a, b in spans
+        ]
+    except TypeError as e:
+        raise UsageError(f"segmenter {named(segmenter)}: must give an iterable of str for each text ({e})") from e
     lengths = np.fromiter((len(p) for p in pieces), np.int64, len(pieces))
     return np.frombuffer(b"".join(pieces), np.uint8), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
