@@ -152,7 +152,7 @@ def test_every_text_is_short_at_threshold_one() -> None:
 
 def test_heavy_losses_are_warned_of_by_source_or_for_the_whole_input() -> None:
     text = one_warning(facts(read=1000, equal=400, near=101))
-    assert text.startswith("The input loses more than half: 501 of 1,000 documents (50%) are removed.")
+    assert text.startswith("The input loses more than half: 501 of 1,000 documents (50.1%) are removed.")
     assert warnings(facts(read=1000, equal=400, near=100)) == []
     assert warnings(facts(read=999, equal=600, near=0)) == []
     sources = [SourceFacts("web", 1000, 501), SourceFacts("books", 999, 999), SourceFacts(None, 5000, 4000)]
