@@ -233,7 +233,9 @@ def test_ids_of_bytes_and_broken_strings():
     """Ids may be digests, or strings that are not UTF-8: they are compared and shown, and never stop a run."""
     broken = pa.array([b"\xff", b"\xff", b"a"], pa.binary())
     text = pa.LargeStringArray.from_buffers(3, *broken.cast(pa.large_binary()).buffers()[1:])
-    for ids in (broken, text, pa.array([b"12", b"34", b"12"], pa.binary(2))):
+    digests = pa.array([b"12", b"34", b"12"], pa.binary(2))
+    uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"1" * 16, b"2" * 16, b"1" * 16], pa.binary(16)))
+    for ids in (broken, text, digests, uuids):
         result = dejalu.dedup(pa.table({"text": [A, NEAR, A], "id": ids}))
         assert result.report["repeated_ids"]["ids"] == 1
         assert result.removed().num_rows == 2

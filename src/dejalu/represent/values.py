@@ -54,8 +54,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 def _exact(values: pa.Array) -> pa.LargeStringArray:
     """Text that is equal exactly where the values are; bytes stand for themselves, UTF-8 or not."""
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    values = _laid_out(values)
     if _is_binary(values.type):
         raw = values.cast(pa.large_binary())
         buffers = raw.buffers()
@@ -65,6 +64,13 @@ def _exact(values: pa.Array) -> pa.LargeStringArray:
     if pa.types.is_floating(values.type):
         values = pc.add(values, pa.scalar(0, values.type))  # -0.0 becomes 0.0
     return as_text(values)
+
+
+def _laid_out(values: pa.Array) -> pa.Array:
+    """The values themselves: what an extension type (such as uuid) stores, what a dictionary stands for."""
+    if isinstance(values.type, pa.BaseExtensionType):
+        values = values.storage
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def _plain_numbers(values: pa.LargeStringArray, kinds: U8) -> pa.LargeStringArray:
@@ -88,8 +94,7 @@ def _is_binary(kind: pa.DataType) -> bool:
 
 def as_text(values: pa.Array) -> pa.LargeStringArray:
     """Write every value as text, for reading; bytes that are not UTF-8 as hexadecimal digits; nulls stay null."""
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    values = _laid_out(values)
     if _is_binary(values.type):
         try:
             return values.cast(pa.large_binary()).cast(pa.large_string())
