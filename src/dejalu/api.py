@@ -58,8 +58,7 @@ def dedup(
     Args:
         source: list of str; a pandas, polars or pyarrow column or table, or anything with `__arrow_c_stream__`; a
             datasets.Dataset or DatasetDict (across its splits); or path(s): a str or PathLike is a path, a list is
-            paths if `to`
-            is given or every item is a PathLike.
+            paths if `to` is given or every item is a PathLike.
         segmenter: "jieba", or any callable that splits a str into words, for scripts without spaces.
         to: with paths: folder for the corpus without duplicates. None writes nothing.
         plan: all parameters at once; those given by name override it. `dejalu.Plan` explains each.

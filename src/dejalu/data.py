@@ -3,7 +3,6 @@
 DocId      int64: part << 40 | row; part is the place of the file in the input order, row its 0-based record
 Input      one input file (or in-memory table) in input order
 Docs       a batch of documents as read
-Sketches   what is kept of each document: hashes, band keys, a compact sketch
 Keys       (key, id) rows of one band
 Pairs      pairs of documents, scored or not
 Verdicts   what was decided of every document that was removed
@@ -137,29 +136,6 @@ class SpecMismatch(DejaluError):
 
 
 @dataclass(frozen=True, slots=True)
-class Sketches:
-    """What is kept of each document after the first pass; one row per document.
-
-    ids      (n,) int64
-    equal    (n, 2) uint64: 128-bit hash of the token sequence (or of the bytes); (0, 0) for a text without token
-    tokens   (n,) int64: number of tokens (bytes, for method `bytes`); -1 where the text is null
-    keys     (bands, n) uint64: one row per band, so that a band is read alone; (0, n) for exact methods
-    packed   (n, width) uint8: the compact sketch, 8 bits a slot; (n, 0) for exact methods
-    spec     fingerprint of the part of the plan that shapes these values
-    """
-
-    ids: I64
-    equal: U64
-    tokens: I64
-    keys: U64
-    packed: U8
-    spec: str
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-@dataclass(frozen=True, slots=True)
 class Keys:
     """The (key, id) rows of one band: key (m,) uint64 bit pattern, id (m,) int64."""
 
@@ -235,8 +211,7 @@ class Records:
     first    row of the first record
     data     (bytes,) uint8: the raw bytes
     start    (n,) int64 and end (n,) int64: each record's bytes in `data`, its line end included (the last may have
-             none);
-             what lies between records (blank lines) belongs to none
+             none); what lies between records (blank lines) belongs to none
     preamble bytes before the first record of the file (BOM, csv header), in the first run only
     """
 

@@ -1,7 +1,6 @@
 """Read, represent, find candidates, verify, cluster, act: the six rooms, called in order. Open this file first.
 
-    first_pass        read/ → represent/ → candidates/    one task per piece of a file: hashes, band keys, compact
-                      sketch
+    first_pass        read/ → represent/ → candidates/    per piece of a file: hashes, band keys, compact sketch
     representatives   cluster/                            equal texts collapse
     near_duplicates   candidates/ → cluster/ → verify/    edges, work groups, texts, settling in keep order
     verdicts          cluster/                            copies put back

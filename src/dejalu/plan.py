@@ -2,8 +2,7 @@
 
 `Plan` holds what decides the answer; it is written to plan.json (no paths) and reproduces the run.
 `Execution` holds what may only change the cost: threads, batches, partitions, where the store lies. It is never
-saved in plan.json,
-since the answer is the same for every value.
+saved in plan.json, since the answer is the same for every value.
 """
 
 from __future__ import annotations

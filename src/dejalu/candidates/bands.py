@@ -1,11 +1,9 @@
 """LSH bands: how many, how wide, and what they find.
 
 Slots of two signatures agree with probability J, the Jaccard similarity of the shingle sets. `bands` groups of
-`rows` slots
-each make a pair a candidate when all rows of a band agree, with probability 1 - (1 - J^rows)^bands: the S-curve
-(Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, §3.4.2). Both numbers are a pure function of threshold and
-slots, never of the corpus,
-so that incremental and batch runs, and every machine, share the same keys.
+`rows` slots each make a pair a candidate when all rows of a band agree, with probability 1 - (1 - J^rows)^bands: the
+S-curve (Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, §3.4.2). Both numbers are a pure function of
+threshold and slots, never of the corpus, so that incremental and batch runs, and every machine, share the same keys.
 """
 
 from __future__ import annotations

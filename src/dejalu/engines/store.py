@@ -1,9 +1,8 @@
 """The store between stages: in memory, or one Arrow IPC file per table.
 
 A file is written under a temporary name, hashed, renamed, and only then vouched for by a small `.ok` file that holds
-its size
-and its 128-bit hash; a table without a matching `.ok` does not exist. So a killed run leaves nothing that could be
-taken for finished work. Names carry no data suffix, so that no reader ever takes a work file for data.
+its size and its 128-bit hash; a table without a matching `.ok` does not exist. So a killed run leaves nothing that
+could be taken for finished work. Names carry no data suffix, so that no reader ever takes a work file for data.
 """
 
 from __future__ import annotations

@@ -40,8 +40,7 @@ def is_utf8(encoding: str, chunks: Iterator[bytes]) -> bool:
     """Whether bytes for which an encoding was given are UTF-8 after all: the encoding is for the files that are not.
 
     Never said of UTF-16 and UTF-32, whose bytes may look like it, nor of bytes that are all ASCII, which may be of a
-    7-bit
-    encoding.
+    7-bit encoding.
     """
     if encoding.startswith(("utf-16", "utf-32")):
         return False

@@ -1,8 +1,8 @@
 """Word segmenters for scripts without spaces: text in, the same text with blanks between words out.
 
 A segmenter is any callable that splits a string into words. The kernels then read its output with runs of letters
-kept whole,
-so that its words are the tokens; everything else (folding, what counts as a letter) stays as in the plain path.
+kept whole, so that its words are the tokens; everything else (folding, what counts as a letter) stays as in the plain
+path.
 """
 
 from __future__ import annotations

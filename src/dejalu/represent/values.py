@@ -14,8 +14,7 @@ def hash_values(values: pa.Array, kinds: U8 | None = None) -> U64:
     """Hash each value of a column.
 
     A string and a number that are written alike differ, 1 and 1.0 and -0.0 and 0.0 do not; nulls all have hash 0,
-    which no
-    value has.
+    which no value has.
 
     Args:
         values: (n,) strings, numbers, booleans, dates …: anything Arrow can write as text.

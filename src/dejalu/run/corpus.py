@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..data import I64, U8, U64, Problem, part_of, row_of
+from ..data import I64, U8, U64, Problem, SpecMismatch, part_of, row_of
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", "keep_kind"
@@ -25,6 +25,7 @@ ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", 
 class Facts:
     """Counts of one piece, or of all of them; kept beside the piece's table, so that a resumed run has them."""
 
+    spec: str = ""  # fingerprint of the plan that shaped the table (Plan.spec)
     rows: int = 0  # records up to the end of this piece, set-aside ones included
     null: int = 0
     empty: int = 0
@@ -36,7 +37,8 @@ class Facts:
     def to_json(self) -> str:
         """Pack for the store."""
         plain = {
-            name: getattr(self, name) for name in ("rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
+            name: getattr(self, name)
+            for name in ("spec", "rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
         }
         plain["problems"] = [
             [p.file, p.row, p.line, p.reason, None if p.raw is None else base64.b64encode(p.raw).decode(), p.rest]
@@ -63,6 +65,8 @@ class Corpus:
     """Columns over all pieces."""
 
     def __init__(self, pieces: Sequence[Piece], tables: Sequence[pa.Table], facts: Sequence[Facts], parts: int) -> None:
+        if len({f.spec for f in facts}) > 1:
+            raise SpecMismatch("the first pass holds sketches of different plans; start anew with --overwrite")
         self.pieces = list(pieces)
         lost = {p.part for p, f in zip(pieces, facts, strict=True) if any(x.row < 0 for x in f.problems)}
         self.tables = [t.slice(0, 0) if p.part in lost else t for p, t in zip(pieces, tables, strict=True)]

@@ -76,8 +76,7 @@ class Job:
         """Check everything that can be wrong before work starts, then make folders and store.
 
         After an error of use or input, what a new run made is taken away again: its remedy changes the plan or an
-            input,
-        which no resumed run would accept.
+        input, which no resumed run would accept.
         """
         meter = Meter()
         with meter.room("read"):

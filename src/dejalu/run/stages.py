@@ -47,7 +47,7 @@ def sketch_piece(run: Context, piece: Piece) -> None:
     if run.store.has(name):
         run.progress.advance("read", piece.size)
         return
-    facts, shown = Facts(), _Shown(run.progress, piece)
+    facts, shown = Facts(spec=run.plan.spec()), _Shown(run.progress, piece)
     on_problem = stop if run.plan.on_error == "stop" else facts.problems.append
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -1,8 +1,7 @@
 """Texts for verification: those of the first pass while they fit, else read once more, file by file.
 
 The second pass writes, for each file, the texts that need verification into one table per partition (compressed when
-the
-store is on a disk), so that settling a partition reads only its own.
+the store is on a disk), so that settling a partition reads only its own.
 """
 
 from __future__ import annotations
