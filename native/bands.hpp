@@ -9,8 +9,8 @@
 
 namespace dejalu {
 
-// keys[b * n + d] = hash of band b's `rows` slots of document d. Two slots are absorbed per mixing step.
-inline void band_keys(const uint32_t* signatures, int64_t n, int64_t slots, int64_t bands, int64_t rows, uint64_t* keys) {
+// keys[b * stride + d] = hash of band b's `rows` slots of document d < n. Two slots are absorbed per mixing step.
+inline void band_keys(const uint32_t* signatures, int64_t n, int64_t slots, int64_t bands, int64_t rows, uint64_t* keys, int64_t stride) {
     for (int64_t d = 0; d < n; ++d) {
         const uint32_t* s = signatures + d * slots;
         for (int64_t b = 0; b < bands; ++b, s += rows) {
@@ -18,7 +18,7 @@ inline void band_keys(const uint32_t* signatures, int64_t n, int64_t slots, int6
             int64_t r = 0;
             for (; r + 1 < rows; r += 2) h = mix64(h ^ (s[r] | static_cast<uint64_t>(s[r + 1]) << 32));
             if (r < rows) h = mix64(h ^ s[r]);
-            keys[b * n + d] = h;
+            keys[b * stride + d] = h;
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "gather.hpp"
 #include "pairs.hpp"
 #include "settle.hpp"
+#include "settle_texts.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -33,13 +34,22 @@ void in_range(const In<int64_t>& a, int64_t n, const char* what) {
     for (size_t i = 0; i < a.shape(0); ++i) need(a.data()[i] >= 0 && a.data()[i] < n, what);
 }
 
+std::vector<Text> texts_of(const std::vector<std::pair<In<uint8_t>, In<int64_t>>>& batches, const In<int64_t>& which, const In<int64_t>& rows) {
+    std::vector<Text> texts;
+    for (const auto& [data, offsets] : batches) texts.push_back(text_of(data, offsets));
+    in_range(which, static_cast<int64_t>(texts.size()), "which: no such batch");
+    for (size_t i = 0; i < which.shape(0); ++i)
+        need(rows.data()[i] >= 0 && rows.data()[i] < texts[static_cast<size_t>(which.data()[i])].n, "rows: no such text");
+    return texts;
+}
+
 Out<uint64_t> py_band_keys(In<uint32_t, 2> signatures, int64_t bands, int64_t rows) {
     const int64_t n = signatures.shape(0), slots = signatures.shape(1);
     need(bands >= 1 && rows >= 1 && bands * rows <= slots, "bands * rows must lie in 1..slots");
     auto keys = std::make_unique_for_overwrite<uint64_t[]>(static_cast<size_t>(n * bands));
     {
         nb::gil_scoped_release release;
-        band_keys(signatures.data(), n, slots, bands, rows, keys.get());
+        band_keys(signatures.data(), n, slots, bands, rows, keys.get(), n);
     }
     return to_numpy<uint64_t>(std::move(keys), {static_cast<size_t>(bands), static_cast<size_t>(n)});
 }
@@ -112,6 +122,33 @@ nb::tuple py_settle(In<int64_t> groups, In<uint64_t, 2> keys, In<uint8_t, 2> pac
                           to_numpy<double>(std::move(similarity), {static_cast<size_t>(m)}), skipped);
 }
 
+nb::tuple py_settle_texts(std::vector<std::pair<In<uint8_t>, In<int64_t>>> batches, In<int64_t> which, In<int64_t> rows, In<int64_t> groups,
+                          In<uint64_t, 2> keys, In<uint8_t, 2> packed, int64_t shingle, int64_t unit, bool unspaced, double threshold,
+                          int32_t min_matches, int64_t cap, int64_t small, int64_t chunk) {
+    const int64_t m = keys.shape(0);
+    need(groups.shape(0) >= 1 && groups.data()[0] == 0 && groups.data()[groups.shape(0) - 1] == m, "groups: must run from 0 to the number of documents");
+    for (size_t i = 1; i < groups.shape(0); ++i) need(groups.data()[i - 1] <= groups.data()[i], "groups: must not fall");
+    need(static_cast<int64_t>(packed.shape(0)) == m, "packed: needs one row per document");
+    need(static_cast<int64_t>(which.shape(0)) == m && static_cast<int64_t>(rows.shape(0)) == m, "which, rows: need one entry per document");
+    need(threshold > 0 && threshold <= 1, "threshold: must lie in (0, 1]");
+    need(cap >= 1, "cap: must be at least 1");
+    need(shingle >= 1 && (unit == 0 || unit == 1), "shingle: must be at least 1; unit: 0 or 1");
+    const std::vector<Text> texts = texts_of(batches, which, rows);
+    auto twin = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(m));
+    auto similarity = std::make_unique_for_overwrite<double[]>(static_cast<size_t>(m));
+    int64_t skipped = 0;
+    {
+        nb::gil_scoped_release release;
+        const Settling s{keys.data(), static_cast<int64_t>(keys.shape(1)),
+                         {packed.data(), static_cast<int64_t>(packed.shape(1)), min_matches}, {}, threshold, cap, small,
+                         twin.get(), similarity.get()};
+        const ChosenTexts chosen{texts, which.data(), rows.data(), static_cast<size_t>(shingle), unit == 1, unspaced};
+        settle_texts(chosen, groups.data(), static_cast<int64_t>(groups.shape(0)) - 1, chunk, s, skipped);
+    }
+    return nb::make_tuple(to_numpy<int64_t>(std::move(twin), {static_cast<size_t>(m)}),
+                          to_numpy<double>(std::move(similarity), {static_cast<size_t>(m)}), skipped);
+}
+
 Out<double> py_jaccard(In<int64_t> a, In<int64_t> b, In<uint64_t> set_values, In<int64_t> set_offsets) {
     need(a.shape(0) == b.shape(0), "a and b: must have the same length");
     need(set_offsets.shape(0) >= 1, "set_offsets: needs at least one entry");
@@ -154,11 +191,7 @@ nb::tuple py_band_pairs(In<uint64_t, 2> keys, int64_t band, std::optional<In<uin
 nb::tuple py_gather(std::vector<std::pair<In<uint8_t>, In<int64_t>>> batches, In<int64_t> which, In<int64_t> rows) {
     const int64_t m = which.shape(0);
     need(static_cast<int64_t>(rows.shape(0)) == m, "which and rows: must have the same length");
-    std::vector<Text> texts;
-    for (const auto& [data, offsets] : batches) texts.push_back(text_of(data, offsets));
-    in_range(which, static_cast<int64_t>(texts.size()), "which: no such batch");
-    for (int64_t i = 0; i < m; ++i)
-        need(rows.data()[i] >= 0 && rows.data()[i] < texts[static_cast<size_t>(which.data()[i])].n, "rows: no such text");
+    const std::vector<Text> texts = texts_of(batches, which, rows);
     auto offsets = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(m) + 1);
     gather_offsets(texts, which.data(), rows.data(), m, offsets.get());
     const size_t size = static_cast<size_t>(offsets[static_cast<size_t>(m)]);
@@ -186,6 +219,9 @@ void bind_groups(nb::module_& m) {
     m.def("components", &py_components, "n"_a, "a"_a.noconvert(), "b"_a.noconvert());
     m.def("settle", &py_settle, "groups"_a.noconvert(), "keys"_a.noconvert(), "packed"_a.noconvert(), "set_values"_a.noconvert(),
           "set_offsets"_a.noconvert(), "threshold"_a, "min_matches"_a, "cap"_a, "settled"_a, "small"_a);
+    m.def("settle_texts", &py_settle_texts, "batches"_a, "which"_a.noconvert(), "rows"_a.noconvert(), "groups"_a.noconvert(), "keys"_a.noconvert(),
+          "packed"_a.noconvert(), nb::kw_only(), "shingle"_a, "unit"_a, "unspaced"_a, "threshold"_a, "min_matches"_a, "cap"_a, "small"_a,
+          "chunk"_a);
     m.def("jaccard", &py_jaccard, "a"_a.noconvert(), "b"_a.noconvert(), "set_values"_a.noconvert(), "set_offsets"_a.noconvert());
     m.def("band_pairs", &py_band_pairs, "keys"_a.noconvert(), "band"_a, "skip"_a.none().noconvert(), "packed"_a.noconvert(),
           "set_values"_a.noconvert(), "set_offsets"_a.noconvert(), "weight"_a.noconvert(), "threshold"_a, "min_matches"_a, "most"_a);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "arrays.hpp"
+#include "bands.hpp"
 #include "dispatch.hpp"
 #include "unicode_table.hpp"
 
@@ -56,6 +57,37 @@ nb::tuple sketch(Bytes data, Offsets offsets, int64_t shingle, int64_t unit, boo
     }
     return nb::make_tuple(to_numpy(std::move(signatures), {n, k}), to_numpy(std::move(token_hash), {n, 2}),
                           to_numpy(std::move(tokens), {n}), to_numpy(std::move(flags), {n}),
+                          to_numpy(std::move(long_tokens), {n}));
+}
+
+// Band keys and compact sketches: a few documents' signatures at a time, which never leave the cache.
+nb::tuple sketch_bands(Bytes data, Offsets offsets, int64_t shingle, int64_t unit, bool unspaced, int64_t slots, int64_t bands, int64_t rows) {
+    const TextIn in = checked(data, offsets, shingle, unit, unspaced);
+    if (slots < 1 || slots > 1 << 20) throw std::invalid_argument("slots: must be in 1..1048576, is " + std::to_string(slots));
+    if (bands < 1 || rows < 1 || bands * rows > slots) throw std::invalid_argument("bands * rows must lie in 1..slots");
+    constexpr int64_t STEP = 128;
+    const size_t n = static_cast<size_t>(in.n), k = static_cast<size_t>(slots);
+    auto signatures = room<uint32_t>(STEP * k);
+    auto keys = room<uint64_t>(n * static_cast<size_t>(bands));
+    auto packed = room<uint8_t>(n * k);
+    auto token_hash = room<uint64_t>(n * 2);
+    auto tokens = room<int64_t>(n);
+    auto flags = room<uint8_t>(n);
+    auto long_tokens = room<uint32_t>(n);
+    {
+        nb::gil_scoped_release release;
+        const TextTable& text = kernels().text;
+        for (int64_t i = 0; i < in.n; i += STEP) {
+            TextIn part = in;
+            part.offsets += i;
+            part.n = std::min(STEP, in.n - i);
+            require(text.sketch(part, {k, signatures.get(), token_hash.get() + 2 * i, tokens.get() + i, flags.get() + i, long_tokens.get() + i}));
+            band_keys(signatures.get(), part.n, slots, bands, rows, keys.get() + i, in.n);
+            text.pack(signatures.get(), part.n, k, 8, packed.get() + static_cast<size_t>(i) * k);
+        }
+    }
+    return nb::make_tuple(to_numpy(std::move(keys), {static_cast<size_t>(bands), n}), to_numpy(std::move(packed), {n, k}),
+                          to_numpy(std::move(token_hash), {n, 2}), to_numpy(std::move(tokens), {n}), to_numpy(std::move(flags), {n}),
                           to_numpy(std::move(long_tokens), {n}));
 }
 
@@ -166,6 +198,8 @@ Out<double> estimate_full(In<uint32_t, 2> a, In<uint32_t, 2> b, int64_t bits, in
 
 void bind_text(nb::module_& m) {
     m.def("sketch", &sketch, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "shingle"_a, "unit"_a, "unspaced"_a, "slots"_a);
+    m.def("sketch_bands", &sketch_bands, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "shingle"_a, "unit"_a, "unspaced"_a,
+          "slots"_a, "bands"_a, "rows"_a);
     m.def("shingle_sets", &shingle_sets, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "shingle"_a, "unit"_a, "unspaced"_a);
     m.def("tokens", &tokens, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "unspaced"_a);
     m.def("fold", &fold, "data"_a.noconvert(), "offsets"_a.noconvert());

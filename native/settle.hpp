@@ -30,6 +30,12 @@ struct Settling {
     double* similarity;             // (m,) out
     int64_t skipped = 0;            // out: kept documents that the cap left untested, summed over documents and keys
 
+    // The same for the rows from `first` on, with their own sets.
+    Settling from(int64_t first, const Sets& own) const {
+        return {keys + first * bands, bands, {sketch.data + first * sketch.width, sketch.width, sketch.min_matches}, own, threshold,
+                cap, small, twin + first, similarity + first};
+    }
+
     const uint64_t* key(int64_t d) const { return keys + d * bands; }
 
     bool joins(const Table& k, int64_t d, int64_t kept) {

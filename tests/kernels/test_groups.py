@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dejalu import kernels
 from dejalu.kernels import groups as native
 from dejalu.kernels.reference import groups as twin
 
@@ -145,3 +146,42 @@ def test_mix_is_its_twin_and_does_not_change():
 def test_wrong_arrays_are_refused(call):
     with pytest.raises((ValueError, TypeError)):
         call()
+
+
+@given(worlds(), st.sampled_from([0.3, 0.8, 1.0]), st.integers(0, WIDTH), st.sampled_from([1, 60, 1 << 19]), st.data())
+@settings(max_examples=150, deadline=None)
+def test_settle_texts_is_settle_of_their_sets(world, threshold, min_matches, chunk, data):
+    keys, packed, _, _ = world
+    n = len(keys)
+    words = st.lists(st.sampled_from(["one", "two", "three", "four"]), max_size=8).map(" ".join)
+    batches = []
+    for _ in range(data.draw(st.integers(1, 3))):
+        texts = [t.encode() for t in data.draw(st.lists(words, min_size=1, max_size=6))]
+        offsets = np.concatenate(([0], np.cumsum([len(t) for t in texts]))).astype(np.int64)
+        batches.append((np.frombuffer(b"".join(texts), np.uint8), offsets))
+    which = np.array([data.draw(st.integers(0, len(batches) - 1)) for _ in range(n)], np.int64)
+    rows = np.array([data.draw(st.integers(0, len(batches[w][1]) - 2)) for w in which], np.int64)
+    cuts = sorted(data.draw(st.sets(st.integers(1, n), max_size=4)) | {n})
+    groups = np.array([0, *cuts], np.int64)
+    options = {"threshold": threshold, "min_matches": min_matches, "cap": 3}
+    sets = kernels.shingle_sets(*native.gather(batches, which, rows), shingle=2)
+    expected = native.settle(groups, keys, packed, *sets, **options)
+    got = native.settle_texts(batches, which, rows, groups, keys, packed, shingle=2, unit=0, **options, chunk=chunk)
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1], expected[1])
+    assert got[2] == expected[2]
+
+
+def test_settle_texts_refuses_what_does_not_fit():
+    text = (np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2], np.int64))
+    one = np.zeros(1, np.int64)
+    good = [[text], one, one, np.array([0, 1], np.int64), np.zeros((1, 2), np.uint64), np.zeros((1, 4), np.uint8)]
+    how = {"shingle": 5, "unit": 0, "threshold": 0.8, "min_matches": 1, "cap": 9}
+    native.settle_texts(*good, **how)
+    two = np.zeros(2, np.int64)
+    for place, bad in [(1, one + 1), (1, one - 1), (2, one + 2), (2, two), (3, one), (5, good[5][:0])]:
+        with pytest.raises(ValueError):
+            native.settle_texts(*good[:place], bad, *good[place + 1 :], **how)
+    for name, bad in [("shingle", 0), ("unit", 2), ("threshold", 0.0), ("threshold", 1.1), ("cap", 0)]:
+        with pytest.raises(ValueError):
+            native.settle_texts(*good, **{**how, name: bad})

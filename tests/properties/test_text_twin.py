@@ -74,3 +74,18 @@ def test_pack_and_estimate(seed, k, bits):
         assert [r.tobytes() for r in packed] == [sketch.pack(x, bits) for x, _ in rows]
         found = kernels.estimate(packed, kernels.pack(b, bits), bits=bits, slots=k)
     assert found.tolist() == [sketch.estimate(x, y, bits=bits) for x, y in rows]
+
+
+@settings(max_examples=60)
+@given(texts, widths, units, st.booleans(), st.sampled_from([1, 7, 128, 200]), st.data())
+def test_sketch_bands_is_sketch_keys_and_pack(raws, width, unit, unspaced, k, data):
+    rows = data.draw(st.integers(1, k))
+    bands = data.draw(st.integers(1, k // rows))
+    raws = raws * data.draw(st.sampled_from([1, 90]))  # beyond one step of documents
+    how = {"shingle": width, "unit": unit, "unspaced": unspaced}
+    keys, packed, *rest = kernels.sketch_bands(*arrow(raws), **how, slots=k, bands=bands, rows=rows)
+    signatures, *expected = kernels.sketch(*arrow(raws), **how, slots=k)
+    np.testing.assert_array_equal(keys, kernels.band_keys(signatures, bands, rows))
+    np.testing.assert_array_equal(packed, kernels.pack(signatures, 8))
+    for got, want in zip(rest, expected, strict=True):
+        np.testing.assert_array_equal(got, want)

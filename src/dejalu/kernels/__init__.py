@@ -14,8 +14,19 @@ except ImportError as e:
     ) from e
 
 from .formats import csv_extract, jsonl_extract, utf8_invalid
-from .groups import band_edges, band_keys, band_pairs, components, gather, jaccard, mix64, repeated, settle
-from .text import bytes_hash, estimate, fold, pack, shingle_sets, sketch, tokens
+from .groups import (
+    band_edges,
+    band_keys,
+    band_pairs,
+    components,
+    gather,
+    jaccard,
+    mix64,
+    repeated,
+    settle,
+    settle_texts,
+)
+from .text import bytes_hash, estimate, fold, pack, shingle_sets, sketch, sketch_bands, tokens
 
 isa = _native.isa                           # name of the instruction set in use
 available_isas = _native.available_isas     # names that this machine and build offer, best last
@@ -38,8 +49,10 @@ __all__ = [
     "pack",
     "repeated",
     "settle",
+    "settle_texts",
     "shingle_sets",
     "sketch",
+    "sketch_bands",
     "tokens",
     "utf8_invalid",
 ]

@@ -94,6 +94,43 @@ def settle(
     return _native.settle(groups, keys, packed, set_values, set_offsets, threshold, min_matches, cap, settled, small)
 
 
+def settle_texts(
+    batches: list[tuple[U8, I64]],
+    which: I64,
+    rows: I64,
+    groups: I64,
+    keys: U64,
+    packed: U8,
+    *,
+    shingle: int,
+    unit: int,
+    unspaced: bool = True,
+    threshold: float,
+    min_matches: int,
+    cap: int,
+    small: int = 2_000,
+    chunk: int = 1 << 19,
+) -> tuple[I64, F64, int]:
+    """Settle work groups as `settle` does, from their texts.
+
+    Args:
+        batches, which, rows: texts of the m documents, as in `gather`.
+        groups, keys, packed, threshold, min_matches, cap, small: as in `settle`.
+        shingle, unit, unspaced: as in `shingle_sets`.
+        chunk: bytes of text of the groups that are taken together; a larger group stands alone. Cost only.
+
+    Returns:
+        twin (m,) int64 place or -1; similarity (m,) float64, 0 where kept; number of comparisons that the cap skipped.
+
+    Raises:
+        ValueError: a parameter out of range, shapes that do not fit, no such batch or row.
+    """
+    return _native.settle_texts(
+        batches, which, rows, groups, keys, packed, shingle=shingle, unit=unit, unspaced=unspaced,
+        threshold=threshold, min_matches=min_matches, cap=cap, small=small, chunk=chunk,
+    )
+
+
 def jaccard(a: I64, b: I64, set_values: U64, set_offsets: I64) -> F64:
     """Jaccard similarity of sets a[i] and b[i]; 0.0 when either is empty; (m,) float64."""
     return _native.jaccard(a, b, set_values, set_offsets)

@@ -69,6 +69,27 @@ def sketch(
     return _native.sketch(data, offsets, shingle=shingle, unit=unit, unspaced=unspaced, slots=slots)
 
 
+def sketch_bands(
+    data: U8, offsets: I64, *, shingle: int, unit: int = 0, unspaced: bool = True, slots: int, bands: int, rows: int
+) -> tuple[U64, U8, U64, I64, U8, U32]:
+    """Sketch texts as `sketch` does, but give band keys and compact sketches instead of signatures.
+
+    The same values as `band_keys(signatures, bands, rows)` and `pack(signatures, 8)`; signatures never leave the
+    cache.
+
+    Returns:
+        keys: (bands, n) uint64.
+        packed: (n, slots) uint8.
+        token_hash, tokens, flags, long_tokens: as in `sketch`.
+
+    Raises:
+        ValueError: a parameter out of range, offsets that fall or leave data.
+    """
+    return _native.sketch_bands(
+        data, offsets, shingle=shingle, unit=unit, unspaced=unspaced, slots=slots, bands=bands, rows=rows
+    )
+
+
 def shingle_sets(
     data: U8, offsets: I64, *, shingle: int, unit: int = 0, unspaced: bool = True
 ) -> tuple[U64, I64]:

@@ -3,14 +3,14 @@
 from .segment import Segmenter
 from .segment import load as load_segmenter
 from .segment import named as name_segmenter
-from .sketch import Signed, compact, shingle_sets, sketch
+from .sketch import UNITS, Signed, shingle_sets, sketch
 from .values import as_text, hash_values, is_number, is_string
 
 __all__ = [
+    "UNITS",
     "Segmenter",
     "Signed",
     "as_text",
-    "compact",
     "hash_values",
     "is_number",
     "is_string",

@@ -106,7 +106,13 @@ def sketch_name(piece: Piece) -> str:
 def _sign(run: Context, docs: Docs) -> Signed:
     plan = run.plan
     return represent.sketch(
-        docs, method=plan.method, shingle=plan.shingle, unit=plan.unit, slots=plan.slots, segmenter=run.segmenter
+        docs,
+        method=plan.method,
+        shingle=plan.shingle,
+        unit=plan.unit,
+        slots=plan.slots,
+        bands=(plan.bands.bands, plan.bands.rows) if plan.method == "minhash" else None,
+        segmenter=run.segmenter,
     )
 
 
@@ -141,15 +147,11 @@ def _columns(run: Context, piece: Piece, docs: Docs, signed: Signed) -> pa.Recor
     if plan.keep == "longest":
         columns["size"] = pa.array(signed.sizes)
     if plan.method == "minhash":
-        bands = plan.bands
-        keys = candidates.keys(signed.signatures, bands)
-        if within is not None:
-            keys ^= within
-        for b in range(bands.bands):
-            columns[f"band{b:03d}"] = pa.array(keys[b])
-        packed = represent.compact(signed.signatures)
+        keys = signed.keys if within is None else signed.keys ^ within
+        for b, key in enumerate(keys):
+            columns[f"band{b:03d}"] = pa.array(key)
         columns["packed"] = pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(plan.slots), len(docs), [None, pa.py_buffer(np.ascontiguousarray(packed))]
+            pa.binary(plan.slots), len(docs), [None, pa.py_buffer(signed.packed)]
         )
     id_column = run.source.columns(piece.part).id
     if id_column and id_column in docs.columns:
@@ -213,8 +215,11 @@ def settle_partition(
         with run.meter.room("verify"):
             texts = fetch(corpus, run.cache, [run.store.get(s) for s in stored], members.place[first:last])
             size = np.concatenate(([0], np.cumsum(texts.sizes)))
-            chunks = _chunks(border - first, size)
-            found = [_settle_chunk(run, members, border[a : b + 1], texts, size, first) for a, b in chunks]
+            steps = _steps(border - first, size, run.segmenter is not None)
+            found = [
+                (_settle_chunk if streamed else _settle_run)(run, members, border[a : b + 1], texts, size, first)
+                for a, b, streamed in steps
+            ]
             skipped = sum(f[3] for f in found)
             table = pa.table(
                 {
@@ -232,6 +237,49 @@ def settle_partition(
         table.column("similarity").to_numpy(),
         int(table.schema.metadata[b"skipped"]),
     )
+
+
+def _steps(border: I64, size: I64, segmented: bool) -> list[tuple[int, int, bool]]:
+    """Runs of groups (first, last, streamed): as many as come together, but each one beyond CHUNK bytes of text apart.
+
+    A segmenter is Python, so its texts come chunk by chunk, as those of a large group do.
+    """
+    if segmented:
+        return [(a, b, True) for a, b in _chunks(border, size)]
+    large = np.flatnonzero(np.diff(size[border]) > CHUNK).tolist()
+    out, first = [], 0
+    for g in [*large, len(border) - 1]:
+        if first < g:
+            out.append((first, g, False))
+        if g < len(border) - 1:
+            out.append((g, g + 1, True))
+        first = g + 1
+    return out
+
+
+def _settle_run(
+    run: Context, members: Members, border: I64, texts: View, size: I64, base: int
+) -> tuple[I64, I64, F64, int]:
+    """Settle groups whose texts fit the cache of the processor, in one call."""
+    plan = run.plan
+    first, last = int(border[0]), int(border[-1])
+    cut = slice(first - base, last - base)
+    place = members.place[first:last]
+    twin, similarity, skipped = verify.settle_texts(
+        texts.batches,
+        texts.which[cut],
+        texts.rows[cut],
+        border - first,
+        members.keys[first:last],
+        members.packed[first:last],
+        shingle=plan.shingle,
+        unit=represent.UNITS[plan.unit],
+        threshold=plan.threshold,
+        min_matches=plan.bands.min_matches,
+        cap=plan.kept_cap,
+    )
+    out = np.flatnonzero(twin >= 0)
+    return place[out], place[twin[out]], similarity[out], skipped
 
 
 def _chunks(border: I64, size: I64) -> list[tuple[int, int]]:

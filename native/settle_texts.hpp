@@ -1,0 +1,66 @@
+// Settling straight from texts: a few groups at a time, so that their texts, shingle sets and verdicts stay in the cache and
+// the memory is used again.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "gather.hpp"
+#include "settle.hpp"
+
+namespace dejalu {
+
+struct ChosenTexts {                // text d is row rows[d] of batch which[d]
+    const std::vector<Text>& batches;
+    const int64_t* which;
+    const int64_t* rows;
+    size_t shingle;
+    bool by_char, unspaced;
+
+    int64_t size(int64_t d) const {
+        const int64_t* o = batches[static_cast<size_t>(which[d])].offsets + rows[d];
+        return o[1] - o[0];
+    }
+};
+
+struct FreeWithFree {
+    void operator()(void* p) const { std::free(p); }
+};
+
+// Settles the groups borders[0..n]; whole groups are taken together while their texts stay within `chunk` bytes, a larger one
+// alone. `s` has everything but the sets, which are made here.
+inline void settle_texts(const ChosenTexts& texts, const int64_t* borders, int64_t n, int64_t chunk, const Settling& given, int64_t& skipped) {
+    const Table& k = kernels();
+    std::vector<uint8_t> data;
+    std::vector<int64_t> offsets, set_offsets;
+    for (int64_t g = 0; g < n;) {
+        const int64_t first = borders[g];
+        int64_t next = g, size = 0;
+        while (next < n) {
+            int64_t more = 0;
+            for (int64_t d = borders[next]; d < borders[next + 1]; ++d) more += texts.size(d);
+            if (next > g && size + more > chunk) break;
+            size += more;
+            ++next;
+        }
+        const int64_t m = borders[next] - first;
+        offsets.resize(static_cast<size_t>(m) + 1);
+        set_offsets.resize(static_cast<size_t>(m) + 1);
+        if (data.size() < static_cast<size_t>(size)) data.resize(static_cast<size_t>(size));
+        gather_offsets(texts.batches, texts.which + first, texts.rows + first, m, offsets.data());
+        gather_bytes(texts.batches, texts.which + first, texts.rows + first, m, offsets.data(), data.data());
+        uint64_t* values = nullptr;
+        if (!k.text.shingle_sets({data.data(), offsets.data(), m, texts.shingle, texts.by_char, texts.unspaced}, set_offsets.data(), &values))
+            throw std::bad_alloc();
+        const std::unique_ptr<uint64_t, FreeWithFree> owner(values);
+        Settling s = given.from(first, {values, set_offsets.data()});
+        for (; g < next; ++g) s.settle({borders[g] - first, borders[g + 1] - first, 0});
+        for (int64_t d = first; d < first + m; ++d)
+            if (given.twin[d] >= 0) given.twin[d] += first;
+        skipped += s.skipped;
+    }
+}
+
+}  // namespace dejalu
