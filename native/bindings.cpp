@@ -9,6 +9,7 @@ namespace nb = nanobind;
 
 void bind_text(nb::module_&);
 void bind_groups(nb::module_&);
+void bind_grouping(nb::module_&);
 void bind_formats(nb::module_&);
 void bind_evaluate(nb::module_&);
 
@@ -23,6 +24,7 @@ NB_MODULE(_native, m) {
     dejalu::isa();                                             // a wrong DEJALU_ISA is an error at import
     bind_text(m);
     bind_groups(m);
+    bind_grouping(m);
     bind_formats(m);
     bind_evaluate(m);
 }

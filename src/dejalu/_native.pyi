@@ -13,6 +13,9 @@ def tokens(data: U8, offsets: I64, *, unspaced: bool) -> tuple[U8, I64, I64]: ..
 def sketch(
     data: U8, offsets: I64, *, shingle: int, unit: int, unspaced: bool, slots: int
 ) -> tuple[U32, U64, I64, U8, U32]: ...
+def sketch_bands(
+    data: U8, offsets: I64, *, shingle: int, unit: int, unspaced: bool, slots: int, bands: int, rows: int
+) -> tuple[U64, U8, U64, I64, U8, U32]: ...
 def shingle_sets(data: U8, offsets: I64, *, shingle: int, unit: int, unspaced: bool) -> tuple[U64, I64]: ...
 def bytes_hash(data: U8, offsets: I64) -> U64: ...
 def pack(signatures: U32, bits: int) -> U8: ...
@@ -42,6 +45,23 @@ def settle(
     settled: int,
     small: int,
 ) -> tuple[I64, F64, int]: ...
+def settle_texts(
+    batches: list[tuple[U8, I64]],
+    which: I64,
+    rows: I64,
+    groups: I64,
+    keys: U64,
+    packed: U8,
+    *,
+    shingle: int,
+    unit: int,
+    unspaced: bool,
+    threshold: float,
+    min_matches: int,
+    cap: int,
+    small: int,
+    chunk: int,
+) -> tuple[I64, F64, int]: ...
 def jaccard(a: I64, b: I64, set_values: U64, set_offsets: I64) -> F64: ...
 def band_pairs(
     keys: U64,
@@ -57,6 +77,36 @@ def band_pairs(
 ) -> tuple[I64, I64, F64, bool]: ...
 def gather(batches: list[tuple[U8, I64]], which: I64, rows: I64) -> tuple[U8, I64]: ...
 def mix64(values: U64) -> U64: ...
+
+# grouping (native/bind_grouping.cpp)
+def scatter_rows(
+    key: U64,
+    high: U64 | None,
+    skip: U8 | None,
+    first: int,
+    low: int,
+    span: int,
+    shift: int,
+    rows: U32,
+    chain: U32,
+    parts: U32,
+    parent: U32,
+    sketched: bool,
+    limit: int,
+) -> bool: ...
+def join_rows(
+    low: int,
+    span: int,
+    shift: int,
+    rows: U32,
+    chain: U32,
+    parts: U32,
+    parent: U32,
+    packed: U8 | None,
+    min_matches: int,
+    limit: int,
+) -> None: ...
+def flatten(parent: U32) -> None: ...
 
 # evaluate (native/bind_evaluate.cpp)
 def overlap_table(values: U64, offsets: I64) -> tuple[U64, U32, I64, U32]: ...

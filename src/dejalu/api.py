@@ -51,6 +51,7 @@ def dedup(
     partitions: int = 0,
     store: str = "auto",
     tmp: str | os.PathLike[str] | None = None,
+    memory: int | str = 0,
     text_cache: int = -1,
 ) -> Result:
     """Find exact and near duplicates, each removal verified against a kept twin.
@@ -64,7 +65,7 @@ def dedup(
         plan: all parameters at once; those given by name override it. `dejalu.Plan` explains each.
         evidence: folder of evidence and report; by default `to` with `-evidence` behind its name.
         overwrite, resume: what to do about output folders that are not empty.
-        threads, batch_rows, partitions, store, tmp, text_cache: `dejalu.Execution`; they never change the answer.
+        threads, batch_rows, partitions, store, tmp, memory, text_cache: `dejalu.Execution`; they never change the answer.
 
     Returns:
         The verdict on every document.
@@ -112,6 +113,7 @@ def dedup(
         partitions=partitions,
         store=store,
         tmp=None if tmp is None else os.fspath(tmp),
+        memory=memory,
         text_cache=text_cache,
     )
     return flow.run(

@@ -1,8 +1,8 @@
 """Read, represent, find candidates, verify, cluster, act: the six rooms, called in order. Open this file first.
 
     first_pass        read/ → represent/ → candidates/    per piece of a file: hashes, band keys, compact sketch
-    representatives   cluster/                            equal texts collapse
-    near_duplicates   candidates/ → cluster/ → verify/    edges, work groups, texts, settling in keep order
+    equal_texts       candidates/ → cluster/              equal texts collapse
+    near_duplicates   candidates/ → cluster/ → verify/    work groups, their texts, settling in keep order
     verdicts          cluster/                            copies put back
     finish            act/                                evidence, report, gate, corpus (finish.py)
 
@@ -11,24 +11,26 @@ Between the steps lies the store (engines/store.py); a step whose result is in t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from . import cluster
-from .data import F64, I64, U8
+from . import candidates, cluster
+from .data import F64, I64, U8, U64
 from .plan import Execution, Plan
 from .represent import Segmenter
 from .run.applying import apply, read_back
-from .run.corpus import KEEP, SOURCE, Corpus, Facts
+from .run.corpus import KEEP, NULL, SOURCE, TEXT, Corpus, Facts, sketch_name
 from .run.finish import finish
 from .run.gathering import one_column
 from .run.job import Job
+from .run.members import gather_members
 from .run.meter import Progress
 from .run.result import Result
 from .run.sources import FileSource
-from .run.stages import Members, edges_of_band, settle_partition, sketch_name, sketch_piece
-from .run.texts import files_of, missing, write_texts
+from .run.stages import settle_partition, sketch_piece
 
 
 def run(
@@ -63,13 +65,11 @@ def run(
             return read_back(job.evidence, job.source, job.to)  # --resume on a finished run: verified, nothing to do
         corpus = first_pass(job)
         rank = keep_order(job, corpus)
-        skip = (corpus.tokens < 0 if plan.method == "bytes" else corpus.tokens <= 0).astype(np.uint8)
+        copies = equal_texts(job, corpus, rank)
+        near = near_duplicates(job, corpus, rank, copies)
         with job.meter.room("cluster"):
-            rep = cluster.representatives(corpus.equal, rank, skip)
-        removed, twin, similarity, skipped = near_duplicates(job, corpus, rank, rep, skip)
-        with job.meter.room("cluster"):
-            verdicts = cluster.verdicts(rep, removed, twin, similarity, plan.method)
-        return finish(job, corpus, verdicts, skipped)
+            verdicts = cluster.verdicts(copies, near.removed, near.twin, near.similarity, plan.method)
+        return finish(job, corpus, verdicts, near.skipped)
 
 
 def first_pass(job: Job) -> Corpus:
@@ -79,14 +79,12 @@ def first_pass(job: Job) -> Corpus:
     job.engine.map(lambda piece: sketch_piece(job.context, piece), pieces)
     job.progress.finish("read")
     with job.meter.room("cluster"):
-        tables = [job.store.get(sketch_name(p)) for p in pieces]
         facts = [Facts.from_json(job.store.note(sketch_name(p))) for p in pieces]
-        corpus = Corpus(pieces, tables, facts, len(job.source.inputs))
-    return corpus
+        return Corpus(job.store, pieces, facts, len(job.source.inputs), job.budget.sketches)
 
 
-def keep_order(job: Job, corpus: Corpus) -> I64:
-    """Rank the documents: who is kept when texts repeat."""
+def keep_order(job: Job, corpus: Corpus) -> I64 | None:
+    """Rank the documents: who is kept when texts repeat; None where that is input order."""
     plan = job.plan
     with job.meter.room("cluster"):
         return cluster.keep_rank(
@@ -99,37 +97,47 @@ def keep_order(job: Job, corpus: Corpus) -> I64:
         )
 
 
-def near_duplicates(job: Job, corpus: Corpus, rank: I64, rep: I64, skip: U8) -> tuple[I64, I64, F64, int]:
-    """Find, verify and settle near duplicates among the representatives.
-
-    Returns:
-        removed (r,) places, twin (r,) places, similarity (r,) float64, and the number of comparisons that a cap
-        skipped.
-    """
-    plan = job.plan
-    if plan.method != "minhash" or not corpus.n:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0
-    skip = skip | (rep != np.arange(corpus.n))
-    packed = corpus.packed(plan.slots)
-    bands = range(plan.bands.bands)
-    job.progress.start("candidates", len(bands), "bands")
-    edges = job.engine.map(lambda band: edges_of_band(job.context, corpus, packed, skip, band), bands)
-    job.progress.finish("candidates")
+def equal_texts(job: Job, corpus: Corpus, rank: I64 | None) -> cluster.Copies:
+    """Find the documents that another one stands for, since its text is the same."""
+    skip = (corpus.state == NULL if job.plan.method == "bytes" else corpus.state != TEXT).astype(np.uint8)
     with job.meter.room("cluster"):
-        a, b = (np.concatenate(ends) for ends in zip(*edges, strict=True))
-        groups = cluster.work_groups(corpus.n, a, b, rank, job.partitions)
-        members = Members(groups.place, _keys(corpus, groups.place, len(bands)), packed[groups.place])
+        label = candidates.equal(corpus.n, corpus.equal_hashes, skip=skip, scratch_rows=job.budget.rows)
+        return cluster.copies(label, rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Near duplicates: removed (r,) places, twin (r,) places, similarity (r,) float64.
+
+    skipped is the number of comparisons that a cap left out.
+    """
+
+    removed: I64
+    twin: I64
+    similarity: F64
+    skipped: int
+
+
+def near_duplicates(job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.Copies) -> Near:
+    """Find, verify and settle near duplicates among the representatives."""
+    if job.plan.method != "minhash" or not corpus.n:
+        return Near(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)
+    slots = job.plan.slots
+    packed = corpus.packed(slots) if corpus.n * slots <= job.budget.packed else None
+    groups = work_groups(job, corpus, rank, copies, packed)
     busy = [p for p in range(job.partitions) if groups.partition[p] < groups.partition[p + 1]]
-    stored = second_pass(job, corpus, groups, {p for p in busy if not job.store.has(_settled(job, p))})
+    names = {p: f"settle/{job.partitions}-{p}" for p in busy}
+    members = gather_members(job, corpus, groups, packed, {p for p in busy if not job.store.has(names[p])})
     job.progress.start("verify", len(groups.place), "documents")
 
     def settle(p: int) -> tuple[I64, I64, F64, int]:
-        border = groups.border[groups.partition[p] : groups.partition[p + 1] + 1]
-        return settle_partition(job.context, corpus, members, border, stored[p], _settled(job, p))
+        first, last = groups.cut(p)
+        border = groups.border[groups.partition[p] : groups.partition[p + 1] + 1] - first
+        return settle_partition(job.context, lambda: members.of(p), groups.place[first:last], border, names[p])
 
     found = job.engine.map(settle, busy)
     job.progress.finish("verify")
-    return (
+    return Near(
         np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)]),
         np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)]),
         np.concatenate([np.zeros(0), *(f[2] for f in found)]),
@@ -137,52 +145,32 @@ def near_duplicates(job: Job, corpus: Corpus, rank: I64, rep: I64, skip: U8) -> 
     )
 
 
-def _keys(corpus: Corpus, place: I64, bands: int) -> Any:
-    keys = np.empty((len(place), bands), np.uint64)
-    for band in range(bands):
-        keys[:, band] = corpus.band(band)[place]
-    return keys
+def work_groups(
+    job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.Copies, packed: U8 | None
+) -> cluster.Groups:
+    """Join documents that share a band key to groups, which are settled each by itself."""
+    bands = job.plan.bands
+    skip = copies.mark((corpus.state != TEXT).astype(np.uint8))
+    job.progress.start("candidates", bands.bands, "bands")
 
+    def keys(band: int) -> Iterator[U64]:
+        yield from corpus.keys(band)
+        job.progress.advance("candidates", 1)
 
-def _settled(job: Job, p: int) -> str:
-    return f"settle/{job.partitions}-{p}"
-
-
-def second_pass(job: Job, corpus: Corpus, groups: cluster.Groups, todo: set[int]) -> list[list[str]]:
-    """Read again the texts that need verification and are no longer in memory; returns their tables per partition.
-
-    `todo` are the partitions that are not settled yet; the texts of others are not read.
-    """
-    partition = np.repeat(np.arange(job.partitions), np.diff(groups.border[groups.partition]))
-    order = np.argsort(groups.place, kind="stable")
-    order = order[np.isin(partition[order], list(todo))]
-    places, partition = groups.place[order], partition[order]
-    absent = missing(corpus, job.cache, places)
-    stored: list[list[str]] = [[] for _ in range(job.partitions)]
-    if not len(absent):
-        return stored
-    of = partition[np.searchsorted(places, absent)]
-    files = files_of(corpus, absent)
-    job.progress.start("texts", len(absent), "documents")
-
-    def name(part: int, p: int) -> str:
-        return f"texts/{job.partitions}-{part:07d}-{p}"
-
-    def write(item: tuple[int, I64]) -> None:
-        part, own = item
-        own_partition = of[np.searchsorted(absent, own)]
-        names = [name(part, int(p)) for p in np.unique(own_partition)]
-        if not all(job.store.has(n) for n in names):
-            with job.meter.room("read"):
-                write_texts(job.source.rows, job.store, corpus, part, own, own_partition, name)
-        job.progress.advance("texts", len(own))
-
-    job.engine.map(write, files)
-    job.progress.finish("texts")
-    for part, own in files:
-        for p in np.unique(of[np.searchsorted(absent, own)]):
-            stored[int(p)].append(name(part, int(p)))
-    return stored
+    with job.meter.room("candidates"):
+        label = candidates.group(
+            corpus.n,
+            keys,
+            bands.bands,
+            skip=skip,
+            packed=packed,
+            min_matches=bands.min_matches,
+            scratch_rows=job.budget.rows,
+            map=job.engine.map,
+        )
+    job.progress.finish("candidates")
+    with job.meter.room("cluster"):
+        return cluster.work_groups(label, rank, job.partitions)
 
 
 __all__ = ["apply", "run"]

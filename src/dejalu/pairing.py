@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from . import cluster, represent, verify
+from . import represent, verify
 from .data import F64, I64, Pairs
 from .errors import FloodError
-from .flow import first_pass
+from .flow import equal_texts, first_pass
 from .kernels import repeated
 from .plan import Execution, Plan
 from .represent import Segmenter
-from .run.corpus import Corpus
+from .run.corpus import TEXT, Corpus, band_name
 from .run.job import Job
 from .run.texts import texts_of
 
@@ -27,9 +27,11 @@ def find_pairs(
     """List all pairs at or above the threshold; see `dejalu.pairs`."""
     with Job.open(source, None, None, plan, execution, False, False, None, segmenter) as job:
         corpus = first_pass(job)
-        skip = (corpus.tokens <= 0).astype(np.uint8)
-        rep = cluster.representatives(corpus.equal, np.arange(corpus.n), skip)
+        skip = (corpus.state != TEXT).astype(np.uint8)
+        copies = equal_texts(job, corpus, None)
         own = np.arange(corpus.n)
+        rep = own.copy()
+        rep[copies.place] = copies.rep
         order = np.argsort(rep, kind="stable")
         members = order[skip[order] == 0]  # documents with tokens, group by group
         kept, first, size = np.unique(rep[members], return_index=True, return_counts=True)
@@ -60,7 +62,7 @@ def _near(job: Job, corpus: Corpus, skip: Any, weight: I64, left: int, max_pairs
     """True pairs of representatives: places a, b and their similarity."""
     plan = job.plan
     bands = plan.bands
-    keys = np.stack([corpus.band(b) for b in range(bands.bands)]) if corpus.n else np.zeros((bands.bands, 0), np.uint64)
+    keys = np.stack([corpus.numbers(band_name(b), np.uint64) for b in range(bands.bands)]) if corpus.n else np.zeros((bands.bands, 0), np.uint64)
     busy = np.zeros(corpus.n, np.bool_)
     for band in keys:
         busy[repeated(band, skip)[0]] = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
@@ -23,6 +24,27 @@ UNITS = ("word", "char")
 MODES = ("drop", "tag", "report")
 ON_ERROR = ("stop", "skip")
 STORES = ("auto", "memory", "files")
+
+
+LEAST_MEMORY = 64 << 20  # bytes
+UNITS_OF_MEMORY = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
+    "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40
+}
+
+
+def _bytes(value: Any) -> int:
+    """Read an amount of memory: a number of bytes, or text with a unit."""
+    number: Any = value
+    unit = ""
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value)
+        number, unit = (float(found[1]), found[2].upper()) if found else (-1, "")
+    if isinstance(number, bool) or not isinstance(number, int | float) or number < 0 or unit not in UNITS_OF_MEMORY:
+        raise UsageError(f"memory={value!r}: must be a number of bytes, or like 600MB, 2GB, 1.5GiB; 0 = half of memory")
+    size = int(number * UNITS_OF_MEMORY[unit])
+    if 0 < size < LEAST_MEMORY:
+        raise UsageError(f"memory={value!r}: must be at least {LEAST_MEMORY >> 20}MiB")
+    return size
 
 
 def _p(default: Any, text: str) -> Any:
@@ -207,8 +229,11 @@ class Execution:
     partitions: int = _p(0, "partitions of the work between stages; 0 = chosen by size")
     store: str = _p("auto", "where results wait between stages: memory, files, auto (files when a corpus is written)")
     tmp: str | None = _p(None, "folder for work files (default: .work in the evidence folder)")
+    memory: int | str = _p(
+        0, "memory that the run may hold, in bytes or as 600MB, 2GB, 1.5GiB; 0 = half of the machine's or its cgroup's"
+    )
     text_cache: int = _p(
-        -1, "bytes of text kept from the first pass for verification; -1 = an eighth of memory, 0 = none"
+        -1, "bytes of text kept from the first pass for verification; -1 = a quarter of the memory, 0 = none"
     )
 
     def __post_init__(self) -> None:
@@ -216,6 +241,7 @@ class Execution:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise UsageError(f"{name}={value!r}: must be a whole number, 0 or more")
+        object.__setattr__(self, "memory", _bytes(self.memory))
         if self.store not in STORES:
             raise UsageError(f"store={self.store!r}: must be one of {', '.join(STORES)}")
 

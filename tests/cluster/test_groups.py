@@ -7,8 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from dejalu.cluster import verdicts, work_groups
+from dejalu.cluster import Copies, verdicts, work_groups
 from dejalu.data import MEASURES, METHODS
+from dejalu.kernels import components
+
+
+def labels(n, a, b):
+    return components(n, np.asarray(a, np.int64), np.asarray(b, np.int64)).astype(np.uint32)
 
 
 def listed(groups):
@@ -28,7 +33,7 @@ def test_long_paths_converge_whatever_the_order_of_edges(partitions):
         random.Random(seed).shuffle(edges)
         turned = [(b, a) if seed == 1 else (a, b) for a, b in edges] * (seed + 1)
         a, b = (np.array(x, np.int64) for x in zip(*turned, strict=True))
-        groups = work_groups(10100, a, b, np.arange(10100), partitions)
+        groups = work_groups(labels(10100, a, b), None, partitions)
         big = sorted(sorted(g) for g in listed(groups) if len(g) > 1)
         assert big == [list(range(n)), sorted(set(range(10000, 10097)) - {10016})]
 
@@ -37,7 +42,7 @@ def test_groups_hold_keep_order_and_lie_in_one_partition():
     a, b = np.array([0, 2, 5]), np.array([4, 3, 6])
     rank = np.array([6, 5, 4, 3, 2, 1, 0])
     for partitions in (1, 4):
-        groups = work_groups(7, a, b, rank, partitions)
+        groups = work_groups(labels(7, a, b), rank, partitions)
         assert sorted(listed(groups)) == [[3, 2], [4, 0], [6, 5]]
         assert groups.partition[0] == 0
         assert groups.partition[-1] == 3
@@ -45,16 +50,15 @@ def test_groups_hold_keep_order_and_lie_in_one_partition():
 
 
 def test_no_edges_no_groups():
-    none = np.zeros(0, np.int64)
-    groups = work_groups(3, none, none, np.arange(3), 2)
+    groups = work_groups(labels(3, [], []), np.arange(3), 2)
     assert listed(groups) == []
     assert groups.partition.tolist() == [0, 0, 0]
 
 
 def test_copies_follow_their_representative():
     # 0 kept; 1 a copy of 0; 2 joined 0 at .9; 3 a copy of 2; 4 alone
-    rep = np.array([0, 0, 2, 2, 4])
-    found = verdicts(rep, np.array([2]), np.array([0]), np.array([0.9]), "minhash")
+    copies = Copies(np.array([1, 3]), np.array([0, 2]))
+    found = verdicts(copies, np.array([2]), np.array([0]), np.array([0.9]), "minhash")
     assert found.id.tolist() == [1, 2, 3]
     assert found.twin.tolist() == [0, 0, 0]
     assert found.similarity.tolist() == [1.0, 0.9, 0.9]
@@ -64,5 +68,5 @@ def test_copies_follow_their_representative():
 
 def test_bytes_runs_say_bytes():
     none = np.zeros(0, np.int64)
-    found = verdicts(np.array([0, 0]), none, none, np.zeros(0), "bytes")
+    found = verdicts(Copies(np.array([1]), np.array([0])), none, none, np.zeros(0), "bytes")
     assert METHODS[found.method[0]] == "bytes"

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dejalu.cluster import keep_rank, representatives
+from dejalu.candidates import equal as equal_labels
+from dejalu.cluster import copies, keep_rank
 from dejalu.errors import UsageError
 
 
@@ -19,7 +20,7 @@ def order(rank):
 
 
 def test_first_and_last():
-    assert order(keep_rank(4, "first")) == [0, 1, 2, 3]
+    assert keep_rank(4, "first") is None  # input order
     assert order(keep_rank(4, "last")) == [3, 2, 1, 0]
 
 
@@ -61,6 +62,10 @@ def test_a_column_that_cannot_be_ordered_is_named():
 def test_representatives_are_the_best_of_their_group():
     equal = np.array([[1, 7], [2, 7], [1, 7], [0, 0], [0, 0], [2, 7], [3, 9]], np.uint64)
     skip = np.array([0, 0, 0, 1, 1, 0, 0], np.uint8)
-    rank = keep_rank(7, "last")
-    assert representatives(equal, rank, skip).tolist() == [2, 5, 2, 3, 4, 5, 6]
-    assert representatives(equal, np.arange(7), skip).tolist() == [0, 1, 0, 3, 4, 1, 6]
+    label = equal_labels(7, lambda: [tuple(part.T.copy()) for part in (equal[:4], equal[4:])], skip=skip)
+    assert label.tolist() == [0, 1, 0, 3, 4, 1, 6]
+    last = copies(label, keep_rank(7, "last"))
+    assert (last.place.tolist(), last.rep.tolist()) == ([0, 1], [2, 5])
+    first = copies(label, None)
+    assert (first.place.tolist(), first.rep.tolist()) == ([2, 5], [0, 1])
+    assert copies(label[:2], np.arange(2)).place.tolist() == []

@@ -2,5 +2,6 @@
 
 from .bands import Bands, choose_bands, keys
 from .edges import edges
+from .grouping import equal, group
 
-__all__ = ["Bands", "choose_bands", "edges", "keys"]
+__all__ = ["Bands", "choose_bands", "edges", "equal", "group", "keys"]

@@ -76,7 +76,7 @@ def _parameter(f: Field[Any]) -> inspect.Parameter:
     """Describe one field as an option of a command."""
     many = isinstance(f.default, tuple)
     kind = str(f.type).removesuffix(" | None")
-    base: Any = list[str] if many else {"int": int, "float": float, "str": str}[kind]
+    base: Any = list[str] if many else {"int": int, "float": float, "str": str, "int | str": str}[kind]
     more = " (may repeat)" if many else "" if f.default is None else f" (default {f.default})"
     option = typer.Option(
         "--" + f.name.replace("_", "-"),

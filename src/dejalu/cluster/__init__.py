@@ -1,8 +1,8 @@
 """Cluster: work groups, settling in keep order, who is kept and why."""
 
-from .equal import representatives
-from .groups import Groups, work_groups
+from .equal import Copies, copies
+from .groups import Groups, not_smallest, work_groups
 from .order import keep_rank, numbers_if_all
 from .settle import verdicts
 
-__all__ = ["Groups", "keep_rank", "numbers_if_all", "representatives", "verdicts", "work_groups"]
+__all__ = ["Copies", "Groups", "copies", "keep_rank", "not_smallest", "numbers_if_all", "verdicts", "work_groups"]

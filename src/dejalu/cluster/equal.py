@@ -1,33 +1,44 @@
-"""Equal texts collapse first: one representative per group of equal hashes, the best of its group in keep order."""
+"""Equal texts: which documents repeat one another word for word, and which of each group stands for the others."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ..data import I64, U8, U64
-from ..kernels import repeated
+from ..data import I64, U8, U32
+from .groups import not_smallest
 
 
-def representatives(equal: U64, rank: I64, skip: U8) -> I64:
-    """Name each document's representative.
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Documents that another one stands for: place (c,) int64, ascending, and rep (c,) int64 their representatives."""
+
+    place: I64
+    rep: I64
+
+    def mark(self, out: U8) -> U8:
+        """Set `out` (n,) uint8 to 1 at every copy, and return it."""
+        out[self.place] = 1
+        return out
+
+
+def copies(label: U32, rank: I64 | None) -> Copies:
+    """Name the representative of every document that is not one.
 
     Args:
-        equal: (n, 2) uint64, 128-bit hashes; equal means equal text.
-        rank: (n,) int64 keep order.
-        skip: (n,) uint8; documents with 1 stand for themselves (no token, null).
-
-    Returns:
-        (n,) int64: the place of the best document of the same hash; its own place for the best itself.
+        label: (n,) uint32: smallest place of the documents with the same text.
+        rank: (n,) int64 keep order, the best of a group stands for it; None: the order of places.
     """
-    n = len(rank)
-    rep = np.arange(n, dtype=np.int64)
-    places, _ = repeated(np.ascontiguousarray(equal[:, 1]), skip)
-    if not len(places):
-        return rep
-    high, low = equal[places, 0], equal[places, 1]
-    order = np.lexsort((rank[places], high, low))
-    places, high, low = places[order], high[order], low[order]
-    starts = np.ones(len(places), np.bool_)
-    starts[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
-    rep[places] = places[starts][np.cumsum(starts) - 1]
-    return rep
+    further = not_smallest(label)
+    if rank is None:
+        return Copies(further, label[further].astype(np.int64))
+    place = np.union1d(further, label[further]).astype(np.int64)
+    own = label[place]
+    order = np.lexsort((rank[place], own))
+    starts = np.ones(len(place), np.bool_)
+    starts[1:] = own[order][1:] != own[order][:-1]
+    rep = np.empty(len(place), np.int64)
+    rep[order] = place[order][starts][np.cumsum(starts) - 1] if len(place) else rep
+    other = rep != place
+    return Copies(place[other], rep[other])

@@ -25,7 +25,7 @@ def keep_rank(
     values: pa.ChunkedArray | pa.Array | None = None,
     sources: pa.ChunkedArray | pa.Array | None = None,
     prefer: Sequence[str] = (),
-) -> I64:
+) -> I64 | None:
     """Rank n documents, given in input order.
 
     Args:
@@ -38,11 +38,13 @@ def keep_rank(
         prefer: source values, most wanted first.
 
     Returns:
-        (n,) int64: each document's place in keep order, a permutation of 0..n-1.
+        (n,) int64: each document's place in keep order, a permutation of 0..n-1; None where that is input order.
 
     Raises:
         UsageError: the column cannot be ordered.
     """
+    if keep == "first" and not prefer:
+        return None
     place = np.arange(n, dtype=np.int64)
     by: list[I64] = [place]  # least important first, as lexsort wants it
     if keep == "last":
@@ -57,8 +59,6 @@ def keep_rank(
         assert sources is not None
         wanted = pc.index_in(_text(sources), pa.array(list(prefer), pa.large_string()))
         by.append(pc.fill_null(wanted, len(prefer)).to_numpy(zero_copy_only=False).astype(np.int64))
-    if len(by) == 1 and keep != "last":
-        return place
     rank = np.empty(n, np.int64)
     rank[np.lexsort(by)] = place
     return rank

@@ -2,6 +2,6 @@
 
 from .base import Engine, Store
 from .local import Local
-from .store import FileStore, MemoryStore
+from .store import FileStore, MemoryStore, SpillStore
 
-__all__ = ["Engine", "FileStore", "Local", "MemoryStore", "Store"]
+__all__ = ["Engine", "FileStore", "Local", "MemoryStore", "SpillStore", "Store"]

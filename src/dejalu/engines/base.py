@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 import pyarrow as pa
@@ -46,8 +46,16 @@ class Store(Protocol):
         """Return what was noted of a table when it was whole; "" if nothing was."""
         ...
 
-    def get(self, name: str) -> pa.Table:
-        """Return a table; raises StoreError when it is missing or damaged."""
+    def get(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return a table, or only these of its columns, in the order given.
+
+        Raises:
+            StoreError: it is missing or damaged; what made it must be done again.
+        """
+        ...
+
+    def batch(self, name: str, index: int) -> pa.RecordBatch:
+        """Return one batch of a table, as it was put; errors as for `get`."""
         ...
 
     def drop(self, name: str) -> None:

@@ -14,6 +14,7 @@ except ImportError as e:
     ) from e
 
 from .formats import csv_extract, jsonl_extract, utf8_invalid
+from .grouping import flatten, join_rows, scatter_rows
 from .groups import (
     band_edges,
     band_keys,
@@ -40,14 +41,17 @@ __all__ = [
     "components",
     "csv_extract",
     "estimate",
+    "flatten",
     "fold",
     "gather",
     "isa",
     "jaccard",
+    "join_rows",
     "jsonl_extract",
     "mix64",
     "pack",
     "repeated",
+    "scatter_rows",
     "settle",
     "settle_texts",
     "shingle_sets",

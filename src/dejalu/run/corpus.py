@@ -1,24 +1,30 @@
 """The first pass over all inputs, as the later stages see it: one row per document that was read, in input order.
 
 A document's place is its row here (0 … n - 1). Its position is what users see: its record counted over all inputs,
-set-aside records included.
+set-aside records included. Columns stay in the store and come piece by piece; what is held for every document is one
+byte.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..data import I64, U8, U64, Problem, SpecMismatch, part_of, row_of
+from ..data import I64, U8, U64, Problem, SpecMismatch, doc_ids, part_of, row_of
+from ..engines import Store
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", "keep_kind"
+COUNTS = ("spec", "columns", "docs", "first", "gaps", "rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
+WIDE = 160  # bytes of a row's wide columns: compact sketch, id
+MANY = 1 << 16  # tokens
+TEXT, EMPTY, NULL = 0, 1, 2  # states of a document: it has tokens, it has none, it is null
 
 
 @dataclass(slots=True)
@@ -26,6 +32,10 @@ class Facts:
     """Counts of one piece, or of all of them; kept beside the piece's table, so that a resumed run has them."""
 
     spec: str = ""  # fingerprint of the plan that shaped the table (Plan.spec)
+    columns: list[str] = field(default_factory=list)  # of the table
+    docs: int = 0  # rows of the table
+    first: int = 0  # row of the first document in its file
+    gaps: bool = False  # whether records were set aside between the documents
     rows: int = 0  # records up to the end of this piece, set-aside ones included
     null: int = 0
     empty: int = 0
@@ -36,10 +46,7 @@ class Facts:
 
     def to_json(self) -> str:
         """Pack for the store."""
-        plain = {
-            name: getattr(self, name)
-            for name in ("spec", "rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
-        }
+        plain = {name: getattr(self, name) for name in COUNTS}
         plain["problems"] = [
             [p.file, p.row, p.line, p.reason, None if p.raw is None else base64.b64encode(p.raw).decode(), p.rest]
             for p in self.problems
@@ -48,7 +55,7 @@ class Facts:
 
     def of_lost_file(self) -> Facts:
         """The counts when the file is set aside as a whole: its problems only."""
-        return Facts(problems=[p for p in self.problems if p.row < 0])
+        return Facts(columns=self.columns, problems=[p for p in self.problems if p.row < 0])
 
     @classmethod
     def from_json(cls, packed: str) -> Facts:
@@ -61,60 +68,148 @@ class Facts:
         return cls(**plain)
 
 
-class Corpus:
-    """Columns over all pieces."""
+def sketch_name(piece: Piece) -> str:
+    """Name of a piece's first-pass table in the store."""
+    return f"sketch/{piece.name}"
 
-    def __init__(self, pieces: Sequence[Piece], tables: Sequence[pa.Table], facts: Sequence[Facts], parts: int) -> None:
+
+class Corpus:
+    """The tables of all pieces.
+
+    Attributes:
+        n: number of documents.
+        start: (pieces + 1,) int64: piece i holds the places start[i] … start[i + 1] - 1.
+        state: (n,) uint8: TEXT, EMPTY or NULL.
+        lengths: (v,) int64 numbers of tokens that occur, ascending, and how many documents have each.
+        part_start: (parts + 1,) int64: positions of the first record of each input.
+    """
+
+    def __init__(
+        self, store: Store, pieces: Sequence[Piece], facts: Sequence[Facts], parts: int, held: int = 0
+    ) -> None:
+        """Open the first pass; tables are kept open when all of them are within `held` bytes."""
         if len({f.spec for f in facts}) > 1:
             raise SpecMismatch("the first pass holds sketches of different plans; start anew with --overwrite")
+        self._store = store
         self.pieces = list(pieces)
         lost = {p.part for p, f in zip(pieces, facts, strict=True) if any(x.row < 0 for x in f.problems)}
-        self.tables = [t.slice(0, 0) if p.part in lost else t for p, t in zip(pieces, tables, strict=True)]
         self.facts = [f.of_lost_file() if p.part in lost else f for p, f in zip(pieces, facts, strict=True)]
-        self.start: I64 = np.concatenate(([0], np.cumsum([t.num_rows for t in self.tables]))).astype(np.int64)
+        self.start: I64 = np.concatenate(([0], np.cumsum([f.docs for f in self.facts]))).astype(np.int64)
         self.n = int(self.start[-1])
-        self.ids: I64 = self.numbers("doc", np.int64)
-        self.tokens: I64 = self.numbers("tokens", np.int64)
-        self.equal: U64 = np.stack(
-            [self.numbers("equal_high", np.uint64), self.numbers("equal_low", np.uint64)], axis=1
-        )
         self.part_rows: I64 = np.zeros(parts, np.int64)
         for piece, counts in zip(self.pieces, self.facts, strict=True):
             self.part_rows[piece.part] = max(self.part_rows[piece.part], counts.rows)
         self.part_start: I64 = np.concatenate(([0], np.cumsum(self.part_rows))).astype(np.int64)
+        fields = len(pieces[0:1] and facts[0].columns)
+        fits = self.n * (8 * fields + WIDE) <= held
+        self._held = [self._store.get(sketch_name(p)) for p in pieces] if fits else None
+        self.state: U8 = np.empty(self.n, np.uint8)
+        self.lengths: tuple[I64, I64] = self._lengths()
+        self._base: I64 = np.concatenate(
+            [np.zeros(0, np.int64), *(doc_ids(p.part, np.array([f.first])) for p, f in zip(pieces, self.facts, strict=True))]
+        )
+        self._gaps = np.array([f.gaps for f in self.facts], np.bool_)
+
+    def _lengths(self) -> tuple[I64, I64]:
+        """Read the numbers of tokens once: fills `state`."""
+        seen: list[tuple[I64, I64]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        first = 0
+        for tokens in self.chunks("tokens", np.int64):
+            self.state[first : first + len(tokens)] = np.where(tokens > 0, TEXT, np.where(tokens < 0, NULL, EMPTY))
+            first += len(tokens)
+            seen.append(_counted(tokens[tokens > 0]))
+            if len(seen) > 64:
+                seen = [_merged(seen)]
+        return _merged(seen)
+
+    def table(self, i: int, *columns: str) -> pa.Table:
+        """Columns of piece i, those that it has."""
+        have = [c for c in columns if c in self.facts[i].columns]
+        name = sketch_name(self.pieces[i])
+        table = self._store.get(name, have) if self._held is None else self._held[i].select(have)
+        return table if self.facts[i].docs == table.num_rows else table.slice(0, 0)
+
+    def has(self, name: str) -> bool:
+        """Whether the first pass kept this column for any piece."""
+        return any(name in f.columns for f in self.facts)
+
+    def chunks(self, name: str, kind: Any) -> Iterator[Any]:
+        """Pieces of a numeric column in the order of places; zeros where a piece lacks it."""
+        for i, facts in enumerate(self.facts):
+            if not facts.docs:
+                continue
+            if name not in facts.columns:
+                yield np.zeros(facts.docs, kind)
+                continue
+            for chunk in self.table(i, name).column(0).chunks:
+                yield chunk.to_numpy()
 
     def numbers(self, name: str, kind: Any) -> Any:
         """A numeric column over all pieces, (n,)."""
-        found = [t.column(name).to_numpy() for t in self.tables]
-        return found[0] if len(found) == 1 else np.concatenate([np.zeros(0, kind), *found])
+        out = np.empty(self.n, kind)
+        first = 0
+        for chunk in self.chunks(name, kind):
+            out[first : first + len(chunk)] = chunk
+            first += len(chunk)
+        return out
 
-    def has(self, name: str) -> bool:
-        """Whether the first pass kept this column."""
-        return bool(self.tables) and name in self.tables[0].schema.names
+    def column(self, name: str) -> list[pa.Array]:
+        """A column of the users', one array per piece (types may differ between files); nulls where a piece lacks it."""
+        return [
+            _one(self.table(i, name).column(0)) if name in facts.columns else pa.nulls(facts.docs)
+            for i, facts in enumerate(self.facts)
+        ]
 
-    def column(self, name: str) -> list[pa.ChunkedArray]:
-        """A column of the users', one chunked array per piece (types may differ between files)."""
-        return [t.column(name) for t in self.tables]
+    def keys(self, band: int) -> Iterator[U64]:
+        """Band keys of band `band`, piece by piece."""
+        return self.chunks(band_name(band), np.uint64)
 
-    def band(self, b: int) -> U64:
-        """Band keys of band `b`, (n,) uint64."""
-        keys: U64 = self.numbers(f"band{b:03d}", np.uint64)
-        return keys
+    def equal_hashes(self) -> Iterator[tuple[U64, U64]]:
+        """Halves of the hashes of token sequences (or bytes): high, low; piece by piece."""
+        for i, facts in enumerate(self.facts):
+            if facts.docs:
+                table = self.table(i, "equal_high", "equal_low")
+                for batch in table.to_batches():
+                    yield batch.column(0).to_numpy(), batch.column(1).to_numpy()
 
     def packed(self, width: int) -> U8:
-        """Compact sketches, (n, width) uint8."""
+        """Compact sketches of all documents, (n, width) uint8."""
         out = np.empty((self.n, width), np.uint8)
-        first = 0
-        for table in self.tables:
-            for chunk in table.column("packed").chunks:
-                view = np.frombuffer(chunk.buffers()[1], np.uint8)[chunk.offset * width :][: len(chunk) * width]
-                out[first : first + len(chunk)] = view.reshape(-1, width)
-                first += len(chunk)
+        for i in range(len(self.pieces)):
+            _packed(self.table(i, "packed"), width, out[self.start[i] : self.start[i + 1]])
         return out
+
+    def keys_of(self, i: int, rows: I64, bands: int) -> U64:
+        """Band keys (m, bands) uint64 of some rows of piece i."""
+        table = self.table(i, *(band_name(b) for b in range(bands)))
+        keys = np.empty((len(rows), bands), np.uint64)
+        for b in range(bands):
+            keys[:, b] = table.column(b).to_numpy()[rows]
+        return keys
+
+    def packed_of(self, i: int, rows: I64, width: int) -> U8:
+        """Compact sketches (m, width) uint8 of some rows of piece i."""
+        table = self.table(i, "packed")
+        packed = np.empty((table.num_rows, width), np.uint8)
+        _packed(table, width, packed)
+        return packed[rows]
+
+    def ids_at(self, places: I64) -> I64:
+        """DocIds of places (any order)."""
+        which = np.searchsorted(self.start, places, "right") - 1
+        out: I64 = self._base[which] + (places - self.start[which])
+        for i in np.unique(which[self._gaps[which]]):
+            own = which == i
+            out[own] = _numbers(self.table(int(i), "doc"))[places[own] - self.start[i]]
+        return out
+
+    def ids_of(self, i: int) -> I64:
+        """DocIds of piece i, ascending."""
+        return self.ids_at(np.arange(self.start[i], self.start[i + 1]))
 
     def positions(self, places: I64) -> I64:
         """Positions of places: records counted over all inputs."""
-        ids = self.ids[places]
+        ids = self.ids_at(places)
         positions: I64 = self.part_start[part_of(ids)] + row_of(ids)
         return positions
 
@@ -129,3 +224,41 @@ class Corpus:
             out.long_tokens += facts.long_tokens
             out.problems += facts.problems
         return out
+
+
+def band_name(band: int) -> str:
+    """Name of a band's column of keys."""
+    return f"band{band:03d}"
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks()
+
+
+def _numbers(table: pa.Table) -> Any:
+    return table.column(0).to_numpy()
+
+
+def _packed(table: pa.Table, width: int, out: U8) -> None:
+    first = 0
+    for chunk in table.column(0).chunks:
+        view = np.frombuffer(chunk.buffers()[1], np.uint8)[chunk.offset * width :][: len(chunk) * width]
+        out[first : first + len(chunk)] = view.reshape(-1, width)
+        first += len(chunk)
+
+
+def _counted(numbers: I64) -> tuple[I64, I64]:
+    """Values that occur, ascending, and how often; small numbers are counted without being sorted."""
+    small = numbers[numbers < MANY]
+    times = np.bincount(small)
+    values = np.flatnonzero(times)
+    large, many = np.unique(numbers[numbers >= MANY], return_counts=True)
+    return np.concatenate((values, large)), np.concatenate((times[values], many)).astype(np.int64)
+
+
+def _merged(seen: list[tuple[I64, I64]]) -> tuple[I64, I64]:
+    """Add up counts of the same values."""
+    values, back = np.unique(np.concatenate([v for v, _ in seen]), return_inverse=True)
+    counts = np.zeros(len(values), np.int64)
+    np.add.at(counts, back, np.concatenate([c for _, c in seen]))
+    return values, counts

@@ -12,7 +12,7 @@ from ..act import evidence, ids, manifest, report
 from ..act.digest import Digest
 from ..act.facts import Facts, RoomFacts
 from ..act.files import Written
-from ..data import I64, Verdicts, part_of, row_of
+from ..data import I64, U8, Verdicts, part_of, row_of
 from ..errors import GateClosed
 from .corpus import ID, ID_KIND, Corpus
 from .gathering import gather
@@ -56,12 +56,7 @@ def finish(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int) -> Result
 def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> dict[str, pa.Table]:
     """The evidence columns of each input, rows ascending; an empty table where nothing was removed."""
     inputs = job.source.inputs
-    has_ids = [ID in t.schema.names for t in corpus.tables]
-    kinds = [t.column(ID_KIND).to_numpy() if ID_KIND in t.schema.names else None for t in corpus.tables]
-    summaries = [
-        ids.summarise(_one(t.column(ID)), k) for t, k, has in zip(corpus.tables, kinds, has_ids, strict=True) if has
-    ]
-    target = ids.unify(*summaries)
+    target = ids.unify(*(ids.summarise(*_ids(corpus, i)) for i in range(len(corpus.pieces))))
 
     def ids_of(places: I64) -> pa.Array:
         unique, back = np.unique(places, return_inverse=True)
@@ -69,13 +64,13 @@ def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> dict[str, p
         found = []
         for i in np.flatnonzero(np.diff(borders)):
             rows = unique[borders[i] : borders[i + 1]] - corpus.start[i]
-            column = _one(corpus.tables[i].column(ID).take(pa.array(rows))) if has_ids[i] else None
-            kind = kinds[i]
+            column, kind = _ids(corpus, int(i))
+            column = None if column is None else column.take(pa.array(rows))
             found.append(_one(ids.convert(column, None if kind is None else kind[rows], target, len(rows))))
         return pa.concat_arrays(found).take(pa.array(back)) if found else pa.nulls(0, target.type)
 
     own, twins = ids_of(verdicts.id), ids_of(verdicts.twin)
-    removed, twin = corpus.ids[verdicts.id], corpus.ids[verdicts.twin]
+    removed, twin = corpus.ids_at(verdicts.id), corpus.ids_at(verdicts.twin)
     names = pa.array([i.file for i in inputs], pa.string())
     twin_file = names.take(pa.array(part_of(twin)))
     borders = np.searchsorted(part_of(removed), np.arange(len(inputs) + 1))
@@ -94,6 +89,14 @@ def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> dict[str, p
             verdicts.method[cut],
         )
     return tables
+
+
+def _ids(corpus: Corpus, i: int) -> tuple[pa.Array | None, U8 | None]:
+    """Ids of piece i and, where they come from JSON, their kinds."""
+    table = corpus.table(i, ID, ID_KIND)
+    if ID not in table.schema.names:
+        return None, None
+    return _one(table.column(ID)), table.column(ID_KIND).to_numpy() if ID_KIND in table.schema.names else None
 
 
 def _one(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import __version__, cluster, kernels, represent
+from .. import __version__, candidates, cluster, kernels, represent
 from ..act.facts import (
     CapFacts,
     ClusterFacts,
@@ -22,10 +22,10 @@ from ..act.facts import (
     SourceFacts,
     short_limit,
 )
-from ..data import ABSENT, BOOLEAN, INTEGER, MEASURES, NULL, REAL, Verdicts, part_of, row_of
+from ..data import ABSENT, BOOLEAN, I64, INTEGER, MEASURES, NULL, REAL, Verdicts, part_of, row_of
 from ..errors import UsageError
-from ..kernels import repeated
 from .corpus import ID, ID_KIND, KEEP_KIND, SOURCE, Corpus
+from .corpus import NULL as NULL_TEXT
 from .job import Job
 from .sources import FileSource
 from .texts import as_strings, texts_of
@@ -39,13 +39,12 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
     """All that the report tells."""
     plan, total = job.plan, corpus.total
     equal = int((verdicts.measure == EQUAL).sum())
-    null_or = corpus.tokens < 0
-    lengths = corpus.tokens[corpus.tokens > 0]
+    lengths, times = corpus.lengths
     near = plan.method == "minhash"
     limit = short_limit(plan.threshold, plan.shingle)
     counts = {
         "read": corpus.n,
-        "null": int(null_or.sum()),
+        "null": int((corpus.state == NULL_TEXT).sum()),
         "empty": total.empty,
         "set_aside": sum(p.record for p in total.problems),
         "removed_equal": equal,
@@ -74,12 +73,12 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
         caps=caps if near else [],
         long_tokens=total.long_tokens,
         invalid=InvalidFacts(total.invalid, _invalid(job, corpus)),
-        repeated=_repeated(corpus),
+        repeated=_repeated(job, corpus),
         short=ShortFacts(
-            texts=len(lengths),
-            below_shingle=int((lengths < plan.shingle).sum()),
-            below_limit=len(lengths) if limit is None else int((lengths < limit).sum()),
-            median=int(np.median(lengths)) if len(lengths) else 0,
+            texts=int(times.sum()),
+            below_shingle=int(times[lengths < plan.shingle].sum()),
+            below_limit=int((times if limit is None else times[lengths < limit]).sum()),
+            median=_median(lengths, times),
         )
         if plan.method != "bytes"
         else ShortFacts(),
@@ -98,7 +97,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
 
 def files_of_run(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileFacts]:
     parts = len(job.source.inputs)
-    part = part_of(corpus.ids[verdicts.id])
+    part = part_of(corpus.ids_at(verdicts.id))
     is_equal = verdicts.measure == EQUAL
     equal = np.bincount(part[is_equal], minlength=parts)
     near = np.bincount(part[~is_equal], minlength=parts)
@@ -121,7 +120,7 @@ def files_of_run(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileFacts
 
 
 def _sources(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[SourceFacts]:
-    if not any(SOURCE in t.schema.names for t in corpus.tables):
+    if not corpus.has(SOURCE):
         return []
     column = pc.dictionary_encode(one_column(job, corpus, SOURCE, as_text=True))
     values = column.dictionary.to_pylist()
@@ -136,7 +135,7 @@ def _clusters(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[ClusterFacts
     top = np.lexsort((kept, -size))[:CLUSTERS]
     kept, size = kept[top], size[top]
     texts = as_strings(texts_of(job.source, corpus, job.cache, kept))
-    doc = corpus.ids[kept]
+    doc = corpus.ids_at(kept)
     inputs = job.source.inputs
     return [
         ClusterFacts(inputs[int(p)].file, int(r), _id_at(corpus, int(k)), int(s) + 1, (t or "")[:EXAMPLE])
@@ -146,7 +145,7 @@ def _clusters(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[ClusterFacts
 
 def _id_at(corpus: Corpus, place: int) -> Any:
     i = int(np.searchsorted(corpus.start, place, "right")) - 1
-    table = corpus.tables[i]
+    table = corpus.table(i, ID, ID_KIND)
     if ID not in table.schema.names:
         return None
     row = place - int(corpus.start[i])
@@ -159,19 +158,29 @@ def _id_at(corpus: Corpus, place: int) -> Any:
         return value.cast(pa.binary()).as_py().decode("utf-8", "replace")
 
 
-def _repeated(corpus: Corpus) -> RepeatedFacts:
-    if not any("id_hash" in t.schema.names for t in corpus.tables):
+def _repeated(job: Job, corpus: Corpus) -> RepeatedFacts:
+    if not corpus.has("id_hash"):
         return RepeatedFacts()
-    hashes = np.concatenate(
-        [
-            t.column("id_hash").to_numpy() if "id_hash" in t.schema.names else np.zeros(t.num_rows, np.uint64)
-            for t in corpus.tables
-        ]
+    none = np.zeros(corpus.n, np.uint8)  # documents without an id
+    first = 0
+    for hashes in corpus.chunks("id_hash", np.uint64):
+        none[first : first + len(hashes)] = hashes == 0
+        first += len(hashes)
+    label = candidates.group(
+        corpus.n, lambda _: corpus.chunks("id_hash", np.uint64), 1, skip=none, scratch_rows=job.budget.rows
     )
-    places, borders = repeated(hashes, (hashes == 0).astype(np.uint8))
-    first, times = places[borders[:-1]], np.diff(borders)
-    most = np.lexsort((first, -times))[:3]
-    return RepeatedFacts(len(times), [(_id_at(corpus, int(first[m])), int(times[m])) for m in most])
+    again, times = np.unique(label[cluster.not_smallest(label)], return_counts=True)
+    most = np.lexsort((again, -times))[:3]
+    return RepeatedFacts(len(times), [(_id_at(corpus, int(again[m])), int(times[m]) + 1) for m in most])
+
+
+def _median(values: I64, times: I64) -> int:
+    """The median of values that occur so many times each; of two middle ones the mean, rounded down."""
+    n = int(times.sum())
+    if not n:
+        return 0
+    low, high = (int(values[np.searchsorted(np.cumsum(times), k, "right")]) for k in ((n - 1) // 2, n // 2))
+    return (low + high) // 2
 
 
 def _invalid(job: Job, corpus: Corpus) -> list[tuple[str, int]]:
@@ -204,11 +213,11 @@ def one_column(job: Job, corpus: Corpus, name: str, *, as_text: bool = False) ->
     Raises:
         UsageError: the files' types cannot be joined; the message names a file of each.
     """
-    found = [t.column(name).combine_chunks() if name in t.schema.names else pa.nulls(t.num_rows) for t in corpus.tables]
+    found = corpus.column(name)
     if as_text:
         found = [represent.as_text(c) for c in found]
     else:
-        found = [_typed(c, t) for c, t in zip(found, corpus.tables, strict=True)]
+        found = [_typed(c, corpus.table(i, KEEP_KIND)) for i, c in enumerate(found)]
         if any(represent.is_number(c.type) for c in found):  # strings of csv, all numbers, beside real numbers
             found = [cluster.numbers_if_all(c) if represent.is_string(c.type) else c for c in found]
     kinds: dict[pa.DataType, str] = {}

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -20,12 +20,13 @@ from ..act.early import check_inputs
 from ..act.files import Written
 from ..act.manifest import MANIFEST, Journal, Manifest
 from ..act.output import check_output, clear
-from ..engines import Engine, FileStore, Local, MemoryStore, Store
+from ..engines import Engine, FileStore, Local, MemoryStore, SpillStore, Store
 from ..errors import InputError, OutputError, UsageError
 from ..plan import Execution, Plan
 from ..read import stop
 from ..represent import Segmenter, load_segmenter
 from . import lock as locking
+from .budget import Budget
 from .meter import Meter, Progress, Silent, total_memory
 from .sources import FileSource, MemorySource, Piece, open_source
 from .stages import Context
@@ -33,7 +34,6 @@ from .texts import TextCache
 
 WORK = ".work"
 GATE = "gate"  # in the work folder: the share that the run may not lose
-PARTITION_BYTES = 256 << 20  # of input per partition, when their number is not given
 MAX_PARTITIONS = 1024
 
 
@@ -52,6 +52,7 @@ class Job:
     context: Context
     pieces: list[Piece]
     partitions: int
+    budget: Budget
     to: Path | None = None
     evidence: Path | None = None
     work: Path | None = None
@@ -92,10 +93,11 @@ class Job:
         try:
             with meter.room("read"):
                 pieces = [] if previous else opened.pieces(stop)
-            cache = TextCache(_cache_bytes(plan, execution))
+            budget = Budget.of(execution, total_memory())
+            cache = TextCache(budget.texts if plan.method == "minhash" else 0)  # where something will be verified
             progress = progress or Silent()
-            with _store(execution, None if previous else work) as store:
-                context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, words)
+            with _store(execution, None if previous else work, budget) as store:
+                context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, budget, words)
                 job = cls(
                     source=opened,
                     plan=plan,
@@ -107,7 +109,8 @@ class Job:
                     progress=progress,
                     context=context,
                     pieces=pieces,
-                    partitions=execution.partitions or _partitions(opened),
+                    partitions=execution.partitions or _partitions(opened, budget),
+                    budget=budget,
                     to=folders.to,
                     evidence=folders.evidence,
                     work=work,
@@ -139,9 +142,12 @@ class Job:
     ) -> Job:
         """A job that only writes a corpus, from evidence that is there."""
         meter, cache, progress = Meter(), TextCache(0), progress or Silent()
-        context = Context(source, plan, store, cache, meter, progress, execution.batch_rows, None)
+        budget = Budget.of(execution, total_memory())
+        context = Context(source, plan, store, cache, meter, progress, execution.batch_rows, budget, None)
         engine = Local(execution.workers)
-        return cls(source, plan, execution, engine, store, cache, meter, progress, context, [], 1, to, evidence, work)
+        return cls(
+            source, plan, execution, engine, store, cache, meter, progress, context, [], 1, budget, to, evidence, work
+        )
 
     @property
     def journal(self) -> Journal:
@@ -286,31 +292,25 @@ def _work_folder(evidence: Path, execution: Execution) -> Path:
 
 
 @contextmanager
-def _store(execution: Execution, work: Path | None) -> Iterator[Store]:
-    kind = execution.store
-    if kind == "auto":
-        kind = "memory" if work is None else "files"
-    if kind == "memory":
+def _store(execution: Execution, work: Path | None, budget: Budget) -> Iterator[Store]:
+    if execution.store == "memory":
         yield MemoryStore()
     elif work is not None:
         yield FileStore(work / "store")
     else:
-        if execution.tmp is not None:
-            _make(Path(execution.tmp), execution)
-        with tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp) as folder:
-            yield FileStore(folder)
+        with ExitStack() as stack:
+
+            def files() -> FileStore:
+                if execution.tmp is not None:
+                    _make(Path(execution.tmp), execution)
+                return FileStore(stack.enter_context(tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp)))
+
+            yield SpillStore(budget.sketches, files) if execution.store == "auto" else files()
 
 
-def _cache_bytes(plan: Plan, execution: Execution) -> int:
-    """Bytes of text to keep from the first pass; none where nothing will be verified."""
-    if plan.method != "minhash":
-        return 0
-    return total_memory() // 8 if execution.text_cache < 0 else execution.text_cache
-
-
-def _partitions(source: FileSource | MemorySource) -> int:
+def _partitions(source: FileSource | MemorySource, budget: Budget) -> int:
     size = sum(i.size for i in source.inputs)
-    return max(4, min(MAX_PARTITIONS, size // PARTITION_BYTES))
+    return max(4, min(MAX_PARTITIONS, -(-size // budget.partition)))
 
 
 __all__ = ["Job", "recorded"]

@@ -48,8 +48,8 @@ class Source(Protocol):
         """All units of the first pass, in input order."""
         ...
 
-    def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
-        """Stream a piece."""
+    def read(self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem) -> Iterator[Docs]:
+        """Stream a piece in batches of about `batch_bytes` of text; `batch_rows`: of so many documents, 0 = any."""
         ...
 
     def rows(self, part: int, rows: I64) -> Iterator[Docs]:
@@ -102,12 +102,13 @@ class FileSource:
             for index, (what, rows) in enumerate(zip(found, counts, strict=True))
         ]
 
-    def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
-        """Stream a piece."""
+    def read(self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem) -> Iterator[Docs]:
+        """Stream a piece in batches of about `batch_bytes` of text; `batch_rows`: of so many documents, 0 = any."""
         return read.read(
             self.inputs[piece.part],
             piece.what,
             self.columns(piece.part),
+            batch_bytes=batch_bytes,
             batch_rows=batch_rows or None,
             on_problem=on_problem,
         )
@@ -145,9 +146,11 @@ class MemorySource:
         """One unit per table."""
         return [Piece(i.part, 0, None) for i in self.inputs]
 
-    def read(self, piece: Piece, batch_rows: int, on_problem: OnProblem) -> Iterator[Docs]:
+    def read(self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem) -> Iterator[Docs]:
         """Stream a table."""
-        return self.memory.batches(piece.part, self._columns[piece.part], batch_rows=batch_rows or None)
+        return self.memory.batches(
+            piece.part, self._columns[piece.part], batch_bytes=batch_bytes, batch_rows=batch_rows or None
+        )
 
     def rows(self, part: int, rows: I64) -> Iterator[Docs]:
         """Stream some rows of one table."""

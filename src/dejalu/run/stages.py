@@ -4,7 +4,7 @@ run skips it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,16 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import candidates, represent, verify
-from ..data import F64, I64, U8, U64, Docs, Keys, row_of
+from .. import represent, verify
+from ..data import F64, I64, U8, U64, Docs, row_of
 from ..engines import Store
 from ..plan import Plan
 from ..read import stop
 from ..represent import Segmenter, Signed
-from .corpus import ID, ID_KIND, KEEP, KEEP_KIND, SOURCE, Corpus, Facts
+from .budget import Budget
+from .corpus import ID, ID_KIND, KEEP, KEEP_KIND, SOURCE, Facts, band_name, sketch_name
 from .meter import Meter, Progress
 from .sources import Piece, Source
-from .texts import TextCache, View, fetch
+from .texts import Members, TextCache
 
 CHUNK = 4 << 20  # bytes of text that one settling call holds
 NAMED = 20  # documents with invalid UTF-8 that the report names
@@ -38,6 +39,7 @@ class Context:
     meter: Meter
     progress: Progress
     batch_rows: int
+    budget: Budget
     segmenter: Segmenter | None
 
 
@@ -51,11 +53,12 @@ def sketch_piece(run: Context, piece: Piece) -> None:
     on_problem = stop if run.plan.on_error == "stop" else facts.problems.append
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for docs in run.meter.iterate("read", run.source.read(piece, run.batch_rows, on_problem)):
+        for docs in run.meter.iterate("read", run.source.read(piece, run.batch_rows, run.budget.batch, on_problem)):
             with run.meter.room("represent"):
                 signed = _sign(run, docs)
                 _count(facts, signed)
                 batch = _columns(run, piece, docs, signed)
+                facts.columns = batch.schema.names
             run.cache.add(piece.name, docs.text)
             shown.advance(docs)
             yield batch
@@ -66,6 +69,7 @@ def sketch_piece(run: Context, piece: Piece) -> None:
     if first is None:
         nothing = Docs(np.zeros(0, np.int64), pa.array([], pa.large_string()))
         first = _columns(run, piece, nothing, _sign(run, nothing))
+        facts.columns = first.schema.names
 
     def counts() -> str:
         for problem in facts.problems:
@@ -98,11 +102,6 @@ class _Shown:
         self._progress.advance("read", step)
 
 
-def sketch_name(piece: Piece) -> str:
-    """Name of a piece's first-pass table in the store."""
-    return f"sketch/{piece.name}"
-
-
 def _sign(run: Context, docs: Docs) -> Signed:
     plan = run.plan
     return represent.sketch(
@@ -119,7 +118,12 @@ def _sign(run: Context, docs: Docs) -> Signed:
 def _count(facts: Facts, signed: Signed) -> None:
     if not len(signed.ids):
         return
-    facts.rows = max(facts.rows, int(row_of(signed.ids[-1:])[0]) + 1)
+    first, last = (int(row) for row in row_of(signed.ids[[0, -1]]))
+    if not facts.docs:
+        facts.first = first
+    facts.docs += len(signed.ids)
+    facts.gaps = last - facts.first + 1 != facts.docs
+    facts.rows = max(facts.rows, last + 1)
     facts.null += int((signed.tokens < 0).sum())
     facts.empty += int((signed.tokens == 0).sum())
     facts.long_tokens += signed.long_tokens
@@ -149,7 +153,7 @@ def _columns(run: Context, piece: Piece, docs: Docs, signed: Signed) -> pa.Recor
     if plan.method == "minhash":
         keys = signed.keys if within is None else signed.keys ^ within
         for b, key in enumerate(keys):
-            columns[f"band{b:03d}"] = pa.array(key)
+            columns[band_name(b)] = pa.array(key)
         columns["packed"] = pa.FixedSizeBinaryArray.from_buffers(
             pa.binary(plan.slots), len(docs), [None, pa.py_buffer(signed.packed)]
         )
@@ -175,49 +179,27 @@ def _plain(values: pa.Array, kinds: U8 | None) -> pa.Array:
     return pc.if_else(pa.array(kinds > 1), values, pa.scalar(None, values.type))
 
 
-def edges_of_band(run: Context, corpus: Corpus, packed: U8, skip: U8, band: int) -> tuple[I64, I64]:
-    """Find the edges of one band, as places."""
-    name = f"edges/{band:03d}"
-    if not run.store.has(name):
-        with run.meter.room("candidates"):
-            keys = Keys(corpus.band(band), corpus.ids)
-            a, b = candidates.edges(keys, packed, skip, run.plan.bands)
-            run.store.put(name, pa.table({"a": a, "b": b}))
-    run.progress.advance("candidates", 1)
-    table = run.store.get(name)
-    return table.column("a").to_numpy(), table.column("b").to_numpy()
-
-
-@dataclass(frozen=True, slots=True)
-class Members:
-    """What settling needs of the documents in work groups: rows as in Groups.place."""
-
-    place: I64
-    keys: U64  # (m, bands)
-    packed: U8  # (m, slots)
-
-
 def settle_partition(
-    run: Context, corpus: Corpus, members: Members, border: I64, stored: list[str], name: str, unit: str = "verify"
+    run: Context, members: Callable[[], Members], place: I64, border: I64, name: str
 ) -> tuple[I64, I64, F64, int]:
     """Settle the work groups of one partition.
 
     Args:
-        border: (g + 1,) borders of its groups, as rows of `members`.
-        stored: names of the tables with texts that are not in the cache.
+        members: what is needed of its documents; asked for only where the partition is not settled yet.
+        place: (m,) its documents.
+        border: (g + 1,) borders of its groups in `place`.
         name: of the result in the store.
 
     Returns:
         removed places, their twins' places, similarities; comparisons that the cap skipped.
     """
     if not run.store.has(name):
-        first, last = int(border[0]), int(border[-1])
+        own = members()
         with run.meter.room("verify"):
-            texts = fetch(corpus, run.cache, [run.store.get(s) for s in stored], members.place[first:last])
-            size = np.concatenate(([0], np.cumsum(texts.sizes)))
-            steps = _steps(border - first, size, run.segmenter is not None)
+            size = np.concatenate(([0], np.cumsum(own.texts.sizes)))
+            steps = _steps(border, size, run.segmenter is not None)
             found = [
-                (_settle_chunk if streamed else _settle_run)(run, members, border[a : b + 1], texts, size, first)
+                (_settle_chunk if streamed else _settle_run)(run, own, place, border[a : b + 1], size)
                 for a, b, streamed in steps
             ]
             skipped = sum(f[3] for f in found)
@@ -229,7 +211,7 @@ def settle_partition(
                 }
             )
             run.store.put(name, table.replace_schema_metadata({b"skipped": str(skipped).encode()}))
-        run.progress.advance(unit, last - first)
+        run.progress.advance("verify", len(place))
     table = run.store.get(name)
     return (
         table.column("place").to_numpy(),
@@ -257,21 +239,19 @@ def _steps(border: I64, size: I64, segmented: bool) -> list[tuple[int, int, bool
     return out
 
 
-def _settle_run(
-    run: Context, members: Members, border: I64, texts: View, size: I64, base: int
-) -> tuple[I64, I64, F64, int]:
+def _settle_run(run: Context, members: Members, places: I64, border: I64, _: I64) -> tuple[I64, I64, F64, int]:
     """Settle groups whose texts fit the cache of the processor, in one call."""
     plan = run.plan
     first, last = int(border[0]), int(border[-1])
-    cut = slice(first - base, last - base)
-    place = members.place[first:last]
+    cut = slice(first, last)
+    texts, place = members.texts, places[cut]
     twin, similarity, skipped = verify.settle_texts(
         texts.batches,
         texts.which[cut],
         texts.rows[cut],
         border - first,
-        members.keys[first:last],
-        members.packed[first:last],
+        members.keys[cut],
+        members.packed[cut],
         shingle=plan.shingle,
         unit=represent.UNITS[plan.unit],
         threshold=plan.threshold,
@@ -294,26 +274,23 @@ def _chunks(border: I64, size: I64) -> list[tuple[int, int]]:
     return out
 
 
-def _settle_chunk(
-    run: Context, members: Members, border: I64, texts: View, size: I64, base: int
-) -> tuple[I64, I64, F64, int]:
+def _settle_chunk(run: Context, members: Members, places: I64, border: I64, size: I64) -> tuple[I64, I64, F64, int]:
     """Settle whole groups at once, or one group larger than CHUNK batch by batch, carrying its kept documents along."""
     plan = run.plan
     first, last = int(border[0]), int(border[-1])
     steps = [(first, last)]
-    if len(border) == 2 and size[last - base] - size[first - base] > CHUNK:
-        steps = [
-            (first + a, first + b)
-            for a, b in _chunks(np.arange(last - first + 1), size[first - base : last - base + 1])
-        ]
+    if len(border) == 2 and size[last] - size[first] > CHUNK:
+        steps = [(first + a, first + b) for a, b in _chunks(np.arange(last - first + 1), size[first : last + 1])]
     carried = np.zeros(0, np.int64)  # rows of kept documents from earlier steps
     kept_sets = (np.zeros(0, np.uint64), np.zeros(1, np.int64))
     removed, twins, shares, skipped = [], [], [], 0
     for a, b in steps:
         sets = represent.shingle_sets(
-            texts.take(a - base, b - base), shingle=plan.shingle, unit=plan.unit, segmenter=run.segmenter
+            members.texts.take(a, b), shingle=plan.shingle, unit=plan.unit, segmenter=run.segmenter
         )
-        sets = (np.concatenate((kept_sets[0], sets[0])), np.concatenate((kept_sets[1], sets[1][1:] + kept_sets[1][-1])))
+        if len(carried):
+            borders = np.concatenate((kept_sets[1], sets[1][1:] + kept_sets[1][-1]))
+            sets = (np.concatenate((kept_sets[0], sets[0])), borders)
         row = np.concatenate((carried, np.arange(a, b)))
         groups = border - first if len(steps) == 1 else np.array([0, len(row)])
         twin, similarity, skip = verify.settle(
@@ -327,8 +304,8 @@ def _settle_chunk(
             settled=len(carried),
         )
         out = np.flatnonzero(twin >= 0)
-        removed.append(members.place[row[out]])
-        twins.append(members.place[row[twin[out]]])
+        removed.append(places[row[out]])
+        twins.append(places[row[twin[out]]])
         shares.append(similarity[out])
         skipped += skip
         if len(steps) > 1:

@@ -1,20 +1,15 @@
-"""Texts for verification: those of the first pass while they fit, else read once more, file by file.
-
-The second pass writes, for each file, the texts that need verification into one table per partition (compressed when
-the store is on a disk), so that settling a partition reads only its own.
-"""
+"""Texts: those of the first pass while they fit, else read once more, file by file."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from ..data import I64, U8, Docs, part_of, row_of, text_buffers
-from ..engines import Store
+from ..data import I64, U8, U64, row_of, text_buffers
 from ..errors import ChangedInput
 from ..kernels import gather
 from .corpus import Corpus
@@ -57,6 +52,10 @@ class TextCache:
         """The batches of a piece, in order, or None."""
         return self._pieces.get(name)
 
+    def release(self, name: str) -> None:
+        """Forget a piece."""
+        self._pieces.pop(name, None)
+
     def clear(self) -> None:
         """Forget everything."""
         self._pieces.clear()
@@ -67,36 +66,6 @@ def missing(corpus: Corpus, cache: TextCache, places: I64) -> I64:
     which = np.searchsorted(corpus.start, places, "right") - 1
     cached = np.array([cache.get(piece.name) is not None for piece in corpus.pieces], np.bool_)
     return places[~cached[which]] if len(places) else places
-
-
-def write_texts(
-    read_rows: Callable[[int, I64], Iterator[Docs]],
-    store: Store,
-    corpus: Corpus,
-    part: int,
-    places: I64,
-    partition: I64,
-    name: Callable[[int, int], str],
-) -> None:
-    """Read the texts of one file's `places` (ascending) and store them by partition.
-
-    Args:
-        partition: (m,) int64 partition of each place.
-        name: (part, partition) → name in the store; written in ascending order of partition.
-    """
-    ids = corpus.ids[places]
-    texts: list[pa.LargeStringArray] = []
-    found: list[I64] = []
-    for docs in read_rows(part, row_of(ids)):
-        texts.append(docs.text)
-        found.append(docs.ids)
-    got = np.concatenate(found) if found else np.zeros(0, np.int64)
-    if not np.array_equal(got, ids):
-        raise ChangedInput(f"input {part}: other rows than in the first pass; it was changed during the run")
-    text = pa.chunked_array(texts, pa.large_string())
-    for p in np.unique(partition):
-        rows = np.flatnonzero(partition == p)
-        store.put(name(part, int(p)), pa.table({"place": places[rows], "text": text.take(pa.array(rows))}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +83,24 @@ class View:
         return pa.LargeStringArray.from_buffers(last - first, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-def fetch(corpus: Corpus, cache: TextCache, stored: Sequence[pa.Table], places: I64) -> View:
-    """Find the texts of `places` (any order) in the cache and in stored tables; nothing is copied yet."""
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Documents of one or more partitions, in the order of their Groups.place.
+
+    keys (m, bands) uint64; packed (m, slots) uint8; texts: View over m texts
+    """
+
+    keys: U64
+    packed: U8
+    texts: View
+
+
+def fetch(corpus: Corpus, cache: TextCache, further: Sequence[tuple[I64, pa.LargeStringArray]], places: I64) -> View:
+    """Find the texts of `places` (any order) in the cache and in further arrays; nothing is copied yet.
+
+    Args:
+        further: places (m,) int64 ascending, and their texts.
+    """
     batches: list[tuple[U8, I64]] = []
     where: list[I64] = []  # places of the rows of each batch that are wanted
     rows: list[I64] = []
@@ -131,13 +116,10 @@ def fetch(corpus: Corpus, cache: TextCache, stored: Sequence[pa.Table], places: 
                 where.append(wanted[lo:hi])
                 rows.append(wanted[lo:hi] - first)
             first += len(text)
-    for table in stored:
-        own = table.column("place").to_numpy()
-        for text in table.column("text").chunks:
-            batches.append(text_buffers(text))
-            where.append(own[: len(text)])
-            rows.append(np.arange(len(text)))
-            own = own[len(text) :]
+    for own, text in further:
+        batches.append(text_buffers(text))
+        where.append(own)
+        rows.append(np.arange(len(text)))
     none = np.zeros(0, np.int64)
     sizes = [np.diff(offsets)[r] if len(r) else none for (_, offsets), r in zip(batches, rows, strict=True)]
     which = np.repeat(np.arange(len(batches)), [len(r) for r in rows])
@@ -149,20 +131,38 @@ def fetch(corpus: Corpus, cache: TextCache, stored: Sequence[pa.Table], places: 
 
 def files_of(corpus: Corpus, places: I64) -> list[tuple[int, I64]]:
     """Split ascending places by input: (part, places) of each input that has any."""
-    parts = part_of(corpus.ids[places])
-    borders = np.flatnonzero(np.diff(parts)) + 1
-    return [(int(part_of(corpus.ids[chunk[:1]])[0]), chunk) for chunk in np.split(places, borders) if len(chunk)]
+    parts = np.array([piece.part for piece in corpus.pieces], np.int64)
+    part = parts[np.searchsorted(corpus.start, places, "right") - 1] if len(places) else places
+    borders = np.flatnonzero(np.diff(part)) + 1
+    return [
+        (int(p[0]), own) for p, own in zip(np.split(part, borders), np.split(places, borders), strict=True) if len(own)
+    ]
+
+
+def stream(source: Source, corpus: Corpus, part: int, places: I64) -> Iterator[tuple[I64, pa.LargeStringArray]]:
+    """Read the texts of some places (ascending) of one input again: their places and texts, batch by batch.
+
+    Raises:
+        ChangedInput: other rows came than in the first pass.
+    """
+    ids, done = corpus.ids_at(places), 0
+    for docs in source.rows(part, row_of(ids)):
+        own = places[done : done + len(docs)]
+        if not np.array_equal(docs.ids, ids[done : done + len(docs)]):
+            break
+        yield own, docs.text
+        done += len(docs)
+    if done != len(places):
+        raise ChangedInput(
+            f"{source.inputs[part].file}: other rows than in the first pass; it was changed during the run"
+        )
 
 
 def texts_of(source: Source, corpus: Corpus, cache: TextCache, places: I64) -> pa.LargeStringArray:
     """Texts of these places (any order), from memory or by reading their inputs again."""
     absent = missing(corpus, cache, np.unique(places))
-    tables = []
-    for part, own in files_of(corpus, absent) if len(absent) else []:
-        ids = corpus.ids[own]
-        for docs in source.rows(part, row_of(ids)):
-            tables.append(pa.table({"place": own[np.searchsorted(ids, docs.ids)], "text": docs.text}))
-    return fetch(corpus, cache, tables, places).take(0, len(places))
+    found = [batch for part, own in files_of(corpus, absent) for batch in stream(source, corpus, part, own)]
+    return fetch(corpus, cache, found, places).take(0, len(places))
 
 
 def as_strings(text: pa.LargeStringArray) -> list[str | None]:

@@ -21,7 +21,7 @@ from .texts import as_strings
 def file_verdicts(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileVerdicts]:
     """The verdicts as each file's writer wants them."""
     plan, inputs = job.plan, job.source.inputs
-    removed, twin = corpus.ids[verdicts.id], corpus.ids[verdicts.twin]
+    removed, twin = corpus.ids_at(verdicts.id), corpus.ids_at(verdicts.twin)
     names = np.array([i.file for i in inputs], np.object_)
     copies = None
     if plan.mode == "tag" or plan.add_columns:
