@@ -60,7 +60,19 @@ nb::tuple sketch(Bytes data, Offsets offsets, int64_t shingle, int64_t unit, boo
                           to_numpy(std::move(long_tokens), {n}));
 }
 
-// Band keys and compact sketches: a few documents' signatures at a time, which never leave the cache.
+// Takes band keys and compact sketches from a few documents' signatures at a time, which never leave the cache.
+struct BandsOf {
+    uint32_t* signatures;
+    int64_t n, slots, bands, rows;
+    uint64_t* keys;
+    uint8_t* packed;
+    static void take(void* self, int64_t first, int64_t m) {
+        const BandsOf& o = *static_cast<const BandsOf*>(self);
+        band_keys(o.signatures, m, o.slots, o.bands, o.rows, o.keys + first, o.n);
+        kernels().text.pack(o.signatures, m, static_cast<size_t>(o.slots), 8, o.packed + first * o.slots);
+    }
+};
+
 nb::tuple sketch_bands(Bytes data, Offsets offsets, int64_t shingle, int64_t unit, bool unspaced, int64_t slots, int64_t bands, int64_t rows) {
     const TextIn in = checked(data, offsets, shingle, unit, unspaced);
     if (slots < 1 || slots > 1 << 20) throw std::invalid_argument("slots: must be in 1..1048576, is " + std::to_string(slots));
@@ -76,15 +88,9 @@ nb::tuple sketch_bands(Bytes data, Offsets offsets, int64_t shingle, int64_t uni
     auto long_tokens = room<uint32_t>(n);
     {
         nb::gil_scoped_release release;
-        const TextTable& text = kernels().text;
-        for (int64_t i = 0; i < in.n; i += STEP) {
-            TextIn part = in;
-            part.offsets += i;
-            part.n = std::min(STEP, in.n - i);
-            require(text.sketch(part, {k, signatures.get(), token_hash.get() + 2 * i, tokens.get() + i, flags.get() + i, long_tokens.get() + i}));
-            band_keys(signatures.get(), part.n, slots, bands, rows, keys.get() + i, in.n);
-            text.pack(signatures.get(), part.n, k, 8, packed.get() + static_cast<size_t>(i) * k);
-        }
+        BandsOf taken{signatures.get(), in.n, slots, bands, rows, keys.get(), packed.get()};
+        require(kernels().text.sketch(in, {k, signatures.get(), token_hash.get(), tokens.get(), flags.get(), long_tokens.get(),
+                                           STEP, &BandsOf::take, &taken}));
     }
     return nb::make_tuple(to_numpy(std::move(keys), {static_cast<size_t>(bands), n}), to_numpy(std::move(packed), {n, k}),
                           to_numpy(std::move(token_hash), {n, 2}), to_numpy(std::move(tokens), {n}), to_numpy(std::move(flags), {n}),

@@ -8,7 +8,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -70,20 +69,32 @@ class PrefixIndex {
     // Numbers the shingles that occur in several documents of the group, from 1, by (document frequency, hash). Those of one
     // document alone come first and are never looked up: all of them are 0.
     void rank_members(int64_t last) {
-        std::vector<uint64_t> all(sets_.begin(first_), sets_.begin(last));
-        std::sort(all.begin(), all.end());
-        std::vector<std::pair<int64_t, uint64_t>> frequency;
-        for (size_t i = 0; i < all.size();) {
-            size_t j = i + 1;
-            while (j < all.size() && all[j] == all[i]) ++j;
-            if (j - i > 1) frequency.emplace_back(static_cast<int64_t>(j - i), all[i]);
-            i = j;
+        const uint64_t *const begin = sets_.begin(first_), *const end = sets_.begin(last);
+        int bits = 4;
+        while (bits < 40 && (int64_t{1} << bits) < 2 * (end - begin)) ++bits;
+        shift_ = 64 - bits;
+        key_.resize(size_t{1} << bits);
+        number_.assign(size_t{1} << bits, 0);                    // first the document frequency, then the rank
+        for (const uint64_t* v = begin; v < end; ++v) {
+            const size_t at = slot(*v);
+            key_[at] = *v;
+            ++number_[at];
         }
+        std::vector<std::pair<uint32_t, uint64_t>> frequency;    // (frequency, hash) of those that repeat
+        for (size_t at = 0; at < key_.size(); ++at)
+            if (number_[at] > 1) frequency.emplace_back(number_[at], key_[at]);
         std::sort(frequency.begin(), frequency.end());
-        rank_.reserve(frequency.size());
-        for (size_t i = 0; i < frequency.size(); ++i) rank_.emplace(frequency[i].second, static_cast<uint32_t>(i + 1));
+        for (uint32_t& number : number_) number = number ? ALONE : 0;
+        for (size_t i = 0; i < frequency.size(); ++i) number_[slot(frequency[i].second)] = static_cast<uint32_t>(i + 1);
         short_.resize(frequency.size() + 1);
         long_.resize(frequency.size() + 1);
+    }
+
+    // Slot of a shingle in the table, or the free one where it would go. Shingle hashes are mixed: their leading bits choose.
+    size_t slot(uint64_t shingle) const {
+        size_t at = static_cast<size_t>(shingle >> shift_);
+        while (number_[at] && key_[at] != shingle) at = (at + 1) & (key_.size() - 1);
+        return at;
     }
 
     const std::vector<uint32_t>& rarest(int64_t d) {
@@ -92,8 +103,8 @@ class PrefixIndex {
         const int64_t n = sets_.size(d);
         members_.resize(static_cast<size_t>(n));
         for (int64_t i = 0; i < n; ++i) {
-            const auto it = rank_.find(sets_.begin(d)[i]);
-            members_[static_cast<size_t>(i)] = it == rank_.end() ? 0 : it->second;
+            const uint32_t number = number_[slot(sets_.begin(d)[i])];
+            members_[static_cast<size_t>(i)] = number == ALONE ? 0 : number;
         }
         std::partial_sort(members_.begin(), members_.begin() + long_prefix(n), members_.end());   // it holds the short one
         return members_;
@@ -103,7 +114,10 @@ class PrefixIndex {
     double threshold_;
     int64_t first_;
     std::vector<int64_t> stamp_;
-    std::unordered_map<uint64_t, uint32_t> rank_;
+    static constexpr uint32_t ALONE = ~0u;                       // of one document only
+    int shift_ = 0;
+    std::vector<uint64_t> key_;                                  // open-addressed table: shingles, at most half full
+    std::vector<uint32_t> number_;                               // and their ranks; 0: free
     std::vector<std::vector<int64_t>> short_, long_;             // by shingle number: documents, ascending
     std::vector<uint32_t> members_;
     int64_t current_ = -1;

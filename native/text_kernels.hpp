@@ -106,7 +106,14 @@ static bool sketch_texts(const TextIn& text, const SketchOut& out) {
     Buffer<u64> hashes;
     const size_t k = out.slots, w = text.shingle;
     if (k && !sketcher.prepare(k)) return false;
+    int64_t held = 0;                                    // documents whose signatures are held
     for (int64_t i = 0; i < text.n; ++i) {
+        if (out.full && held == out.step) {
+            out.full(out.self, i - held, held);
+            held = 0;
+        }
+        u32* const signature = out.signatures + static_cast<size_t>(out.full ? held : i) * k;
+        ++held;
         if (!hasher.document(at(text, i), bytes(text, i))) return false;
         out.tokens[i] = static_cast<int64_t>(hasher.count);
         out.long_tokens[i] = hasher.long_tokens;
@@ -114,7 +121,6 @@ static bool sketch_texts(const TextIn& text, const SketchOut& out) {
         out.token_hash[2 * i] = out.token_hash[2 * i + 1] = 0;
         if (hasher.count) xxh128(hasher.tokens.at, hasher.count * sizeof(u64), out.token_hash + 2 * i);
         if (!k) continue;
-        u32* const signature = out.signatures + static_cast<size_t>(i) * k;
         const size_t units = hasher.unit_count(), n = shingle_count(units, w);
         if (!n) {
             std::memset(signature, 0xFF, k * sizeof(u32));
@@ -131,6 +137,7 @@ static bool sketch_texts(const TextIn& text, const SketchOut& out) {
         }
         if (!sketcher.finish(hashes.at, n, signature)) return false;
     }
+    if (out.full && held) out.full(out.self, text.n - held, held);
     return true;
 }
 

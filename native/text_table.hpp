@@ -16,11 +16,16 @@ struct TextIn {                 // bytes and n + 1 offsets, as in an Arrow large
 
 struct SketchOut {
     size_t slots;
-    uint32_t* signatures;       // (n, slots)
+    uint32_t* signatures;       // (n, slots), or (step, slots) where `full` is given
     uint64_t* token_hash;       // (n, 2): high, low half
     int64_t* tokens;            // (n,)
     uint8_t* flags;             // (n,)
     uint32_t* long_tokens;      // (n,)
+    // With `full`, signatures hold `step` documents at a time: it is called with the first document and their number
+    // before they are written over.
+    int64_t step = 0;
+    void (*full)(void* self, int64_t first, int64_t n) = nullptr;
+    void* self = nullptr;
 };
 
 // Functions that return bool give false when memory ends (or a token passes 3.75 GiB).

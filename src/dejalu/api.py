@@ -65,7 +65,8 @@ def dedup(
         plan: all parameters at once; those given by name override it. `dejalu.Plan` explains each.
         evidence: folder of evidence and report; by default `to` with `-evidence` behind its name.
         overwrite, resume: what to do about output folders that are not empty.
-        threads, batch_rows, partitions, store, tmp, memory, text_cache: `dejalu.Execution`; they never change the answer.
+        threads, batch_rows, partitions, store, tmp, memory, text_cache:
+            `dejalu.Execution`; they never change the answer.
 
     Returns:
         The verdict on every document.

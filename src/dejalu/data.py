@@ -56,8 +56,9 @@ class Input:
     """One input file in input order.
 
     `file` is the name that all evidence uses (relative, `/`-separated); `path` is where it was found and `size`,
-    `mtime_ns` are what it was then; `format` is one of parquet, jsonl, csv, txt, memory; `compression` is
-    "", "gz" or "zst" (of the file as a whole, parquet has its own).
+    `mtime_ns` are what it was then; `format` is one of parquet, jsonl, csv, txt, html, warc, memory; `compression` is
+    "", "gz" or "zst" (of the file as a whole, parquet has its own). A remote input has its address (without secrets)
+    as `path`, and instead of a time what tells its state, such as the ETag, as `version`.
     """
 
     part: int
@@ -67,6 +68,7 @@ class Input:
     compression: str = ""
     size: int = 0
     mtime_ns: int = 0
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

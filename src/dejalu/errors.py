@@ -5,6 +5,7 @@ DejaluError
 ├── InputError          something in the input cannot be read
 │   ├── DamagedInput    a damaged file or record: names file, row or line, and remedy
 │   └── ChangedInput    an input differs from what the run's manifest recorded
+├── RemoteError         a remote input does not answer: the work folder stays, so that --resume goes on
 ├── OutputError         an output cannot be written: refused, not empty, disk full
 ├── StoreError          a work file is missing or damaged
 ├── FloodError          more results than the stated maximum
@@ -36,6 +37,10 @@ class DamagedInput(InputError):
 
 class ChangedInput(InputError):
     """An input differs from what the run's manifest recorded."""
+
+
+class RemoteError(DejaluError):
+    """A remote input that does not answer; not an error of the input itself, so a run can be gone on with."""
 
 
 class OutputError(DejaluError):

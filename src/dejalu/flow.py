@@ -80,7 +80,14 @@ def first_pass(job: Job) -> Corpus:
     job.progress.finish("read")
     with job.meter.room("cluster"):
         facts = [Facts.from_json(job.store.note(sketch_name(p))) for p in pieces]
-        return Corpus(job.store, pieces, facts, len(job.source.inputs), job.budget.sketches)
+        return Corpus(
+            job.store,
+            pieces,
+            facts,
+            len(job.source.inputs),
+            redo=lambda piece: sketch_piece(job.context, piece),
+            held=job.budget.sketches,
+        )
 
 
 def keep_order(job: Job, corpus: Corpus) -> I64 | None:

@@ -62,7 +62,7 @@ def _near(job: Job, corpus: Corpus, skip: Any, weight: I64, left: int, max_pairs
     """True pairs of representatives: places a, b and their similarity."""
     plan = job.plan
     bands = plan.bands
-    keys = np.stack([corpus.numbers(band_name(b), np.uint64) for b in range(bands.bands)]) if corpus.n else np.zeros((bands.bands, 0), np.uint64)
+    keys = np.stack([corpus.numbers(band_name(b), np.uint64) for b in range(bands.bands)])
     busy = np.zeros(corpus.n, np.bool_)
     for band in keys:
         busy[repeated(band, skip)[0]] = True

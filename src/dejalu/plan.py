@@ -27,8 +27,10 @@ STORES = ("auto", "memory", "files")
 
 
 LEAST_MEMORY = 64 << 20  # bytes
-UNITS_OF_MEMORY = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
-    "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40
+UNITS_OF_MEMORY = {"": 1, "B": 1} | {
+    letter + unit: base**power
+    for power, letter in enumerate("KMGT", 1)
+    for unit, base in (("", 1024), ("IB", 1024), ("B", 1000))
 }
 
 

@@ -134,9 +134,11 @@ def test_keys_are_read_few_times(kind):
         readings += 1
         yield from np.array_split(keys, 7)
 
-    found = group(n, pieces, 1, scratch_rows=n // 5)
+    told: list[int] = []
+    found = group(n, pieces, 1, scratch_rows=n // 5, done=told.append)
     np.testing.assert_array_equal(found, by_edges([keys], None, None, 0, 64))
     assert readings <= 12
+    assert told == [0]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])

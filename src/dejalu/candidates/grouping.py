@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,6 +50,7 @@ def group(
     limit: int = BUCKET,
     scratch_rows: int = SCRATCH_ROWS,
     map: Map = in_turn,
+    done: Callable[[int], object] | None = None,
 ) -> U32:
     """Label each document with the smallest place of its component over all bands.
 
@@ -65,6 +66,7 @@ def group(
         scratch_rows: rows held at once by each running task, 12 bytes each (and half as much again in hard cases); at
             least 1,024. Fewer rows cost more readings of the keys, and change nothing else.
         map: the engine's.
+        done: told the number of each band when all of it is grouped; from several threads if `map` uses several.
 
     Returns:
         (n,) uint32.
@@ -78,7 +80,7 @@ def group(
         return ((keys, None) for keys in band_chunks(band))
 
     job = _Job(n, pieces, "band {}", skip, packed, min_matches, limit, kernel.ROW_WORDS)
-    return job.run(bands, scratch_rows, map)
+    return job.run(bands, scratch_rows, map, done)
 
 
 def equal(
@@ -106,7 +108,7 @@ def equal(
     def pieces(_: int) -> Iterable[tuple[U64, U64]]:
         return ((low, high) for high, low in chunks())
 
-    return _Job(n, pieces, "text hashes", skip, None, 0, 1, kernel.WIDE_ROW_WORDS).run(1, scratch_rows, map)
+    return _Job(n, pieces, "text hashes", skip, None, 0, 1, kernel.WIDE_ROW_WORDS).run(1, scratch_rows, map, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class _Job:
     limit: int
     words: int
 
-    def run(self, bands: int, scratch_rows: int, map: Map) -> U32:
+    def run(self, bands: int, scratch_rows: int, map: Map, done: Callable[[int], object] | None) -> U32:
         """Unite band by band, range by range; a task is one range of one band."""
         if self.n > kernel.MOST_PLACES:
             raise UsageError(
@@ -134,16 +136,21 @@ class _Job:
             raise UsageError(f"scratch_rows={scratch_rows}: grouping needs at least {least:,}; give more memory")
         parent = np.arange(self.n, dtype=np.uint32)
         active = self.n - (int(np.count_nonzero(self.skip)) if self.skip is not None else 0)
-        if active > 1:
-            shape = _Shape.choose(active, scratch_rows)
-            idle: list[Scratch] = []  # append and pop are atomic: each running task has one of its own
+        shape = _Shape.choose(max(1, active), scratch_rows)
+        idle: list[Scratch] = []  # each running task has one of its own; append and pop are atomic
+        finished = [count(1) for _ in range(bands)]  # ranges of each band; so is next
 
-            def task(item: tuple[int, int, int]) -> None:
-                scratch = idle.pop() if idle else shape.allocate(self.words)
-                self.unite(*item, shape, scratch, parent)
-                idle.append(scratch)
+        def task(item: tuple[int, int, int]) -> None:
+            try:
+                scratch = idle.pop()
+            except IndexError:
+                scratch = shape.allocate(self.words)
+            self.unite(*item, shape, scratch, parent)
+            idle.append(scratch)
+            if next(finished[item[0]]) == len(shape.ranges) and done:
+                done(item[0])
 
-            map(task, [(band, low, span) for band in range(bands) for low, span in shape.ranges])
+        map(task, [(band, low, span) for band in range(bands) for low, span in shape.ranges])
         kernel.flatten(parent)
         return parent
 

@@ -1,9 +1,9 @@
 """The store between stages: in memory, in files, or in memory while it fits.
 
-A file is written under a temporary name, hashed as it is written, renamed, and only then vouched for by a small `.ok` file
-that holds its size and its hash; a table without a matching `.ok` does not exist. The file is held against that hash when
-it is first read, so that neither a killed run nor a bad disk leaves anything that could be taken for finished work. Names
-carry no data suffix, so that no reader ever takes a work file for data.
+A file is written under a temporary name, hashed, renamed, and only then vouched for by a small `.ok` file that holds
+its size and the hashes of its columns, batch by batch; a table without a matching `.ok` does not exist. Whatever is
+read is held against those hashes, so that neither a killed run nor a bad disk leaves anything that could be taken for
+finished work. Names carry no data suffix, so that no reader ever takes a work file for data.
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..data import U8
 from ..errors import OutputError, StoreError
 from ..kernels import bytes_hash
-
-BLOCK = 1 << 20  # bytes that are hashed at once
 
 
 class MemoryStore:
@@ -80,27 +77,21 @@ class FileStore:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._checked: set[str] = set()
-        self._names: dict[str, list[str]] = {}
+        self._said: dict[str, _Said] = {}
         self._lock = threading.Lock()
 
     def _paths(self, name: str) -> tuple[Path, Path]:
         return self.folder / f"{name}.table", self.folder / f"{name}.ok"
 
     def has(self, name: str) -> bool:
-        """Whether the table is here, whole: its size and hash are those vouched for."""
-        if name in self._checked:
+        """Whether the table is here; one that this process did not write or read whole is read and checked."""
+        if name in self._said:
             return True
-        path, ok = self._paths(name)
         try:
-            said = json.loads(ok.read_text())
-            whole = bool(path.stat().st_size == said["size"] and _file_hash(path) == said["hash"])
-        except (OSError, ValueError, KeyError, TypeError):
+            self._read(name)
+        except StoreError:
             return False
-        if whole:
-            with self._lock:
-                self._checked.add(name)
-        return whole
+        return True
 
     def put(self, name: str, table: pa.Table) -> None:
         """Write a table; a full disk is an OutputError that says so."""
@@ -113,18 +104,17 @@ class FileStore:
         path, ok = self._paths(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
-        with self._lock:  # whatever had this name
-            self._checked.discard(name)
-            self._names.pop(name, None)
+        self._forget(name)
         try:
-            with _Hashed(part) as out:
-                with pa.ipc.new_file(pa.PythonFile(out, "w"), schema) as writer:
-                    for batch in batches:
-                        writer.write_batch(batch)
-            said = {"size": out.size, "hash": out.hexdigest(), "note": note() if note else ""}
+            with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+            with pa.memory_map(str(part)) as source:
+                whole = pa.ipc.open_file(source).read_all()
+            said = _Said(part.stat().st_size, schema.names, _hashes(whole), note() if note else "")
             ok.unlink(missing_ok=True)
             os.replace(part, path)
-            part.write_text(json.dumps(said))
+            part.write_text(said.to_json())
             os.replace(part, ok)
         except OSError as e:
             part.unlink(missing_ok=True)
@@ -134,57 +124,78 @@ class FileStore:
                     "then go on with --resume"
                 ) from e
             raise
+        with self._lock:
+            self._said[name] = said
 
     def get(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return a table through a memory map, or some columns by reading them."""
-        path = self._whole(name)
-        with self._reading(name):
-            if columns is None:
-                with pa.memory_map(str(path)) as source:
-                    return pa.ipc.open_file(source).read_all()
-            with pa.OSFile(str(path), "rb") as source:
-                if name not in self._names:
-                    self._names[name] = list(pa.ipc.open_file(source).schema.names)
-                names = self._names[name]
-                wanted = pa.ipc.IpcReadOptions(included_fields=sorted(names.index(c) for c in columns))
-                return pa.ipc.open_file(source, options=wanted).read_all().select(list(columns))
+        return self._read(name, columns)
 
     def batch(self, name: str, index: int) -> pa.RecordBatch:
         """Return one batch of a table by reading it."""
-        path = self._whole(name)
+        path = self._paths(name)[0]
+        said = self._vouched(name)
         with self._reading(name), pa.OSFile(str(path), "rb") as source:
-            return pa.ipc.open_file(source).get_batch(index)
+            batch = pa.ipc.open_file(source).get_batch(index)
+            if _hashes(pa.Table.from_batches([batch])) != [column[index : index + 1] for column in said.hashes]:
+                raise OSError("its content has changed")
+            return batch
 
-    def _whole(self, name: str) -> Path:
-        path, _ = self._paths(name)
-        if not self.has(name):
-            raise StoreError(f"{path}: work file missing or damaged; go on with --resume, which makes it again")
-        return path
+    def _read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        path = self._paths(name)[0]
+        said = self._vouched(name)
+        with self._reading(name):
+            if path.stat().st_size != said.size:
+                raise OSError("its size has changed")
+            if columns is None:
+                with pa.memory_map(str(path)) as source:
+                    table, places = pa.ipc.open_file(source).read_all(), list(range(len(said.names)))
+            else:
+                wanted = [said.names.index(c) for c in columns]
+                places = sorted(wanted)
+                with pa.OSFile(str(path), "rb") as source:
+                    how = pa.ipc.IpcReadOptions(included_fields=places)
+                    table = pa.ipc.open_file(source, options=how).read_all()
+            if _hashes(table) != [said.hashes[i] for i in places]:
+                raise OSError("its content has changed")
+            with self._lock:
+                self._said[name] = said
+            return table if columns is None else table.select(list(columns))
+
+    def _vouched(self, name: str) -> _Said:
+        """What was said of a table when it was whole."""
+        if name in self._said:
+            return self._said[name]
+        path, ok = self._paths(name)
+        try:
+            return _Said.from_json(ok.read_text())
+        except (OSError, ValueError, KeyError, TypeError):
+            raise StoreError(f"{path}: work file missing; go on with --resume, which makes it again") from None
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
         try:
             yield
-        except (OSError, pa.ArrowInvalid) as e:  # gone or damaged since it was first read
-            with self._lock:
-                self._checked.discard(name)
-            raise StoreError(
-                f"{self._paths(name)[0]}: work file cannot be read any more ({e}); go on with --resume, which makes it "
-                "again"
-            ) from e
+        except (OSError, pa.ArrowInvalid, IndexError) as e:
+            self._forget(name)
+            path, ok = self._paths(name)
+            ok.unlink(missing_ok=True)
+            raise StoreError(f"{path}: work file damaged ({e}); go on with --resume, which makes it again") from e
+
+    def _forget(self, name: str) -> None:
+        with self._lock:
+            self._said.pop(name, None)
 
     def note(self, name: str) -> str:
         """Return what was noted of a table."""
-        return str(json.loads(self._paths(name)[1].read_text())["note"])
+        return self._vouched(name).note
 
     def drop(self, name: str) -> None:
         """Remove a table's files."""
         path, ok = self._paths(name)
         ok.unlink(missing_ok=True)
         path.unlink(missing_ok=True)
-        with self._lock:
-            self._checked.discard(name)
-            self._names.pop(name, None)
+        self._forget(name)
 
 
 class SpillStore:
@@ -261,86 +272,37 @@ def _then(held: list[pa.RecordBatch], coming: Iterable[pa.RecordBatch]) -> Itera
     yield from coming
 
 
-class _Hashed:
-    """A file that is hashed while it is written: XXH3 128 of the hashes of its blocks."""
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What vouches for a table: size of the file, names of the columns, their hashes batch by batch; and the note."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 closed by `close`
-        self._raw = bytearray(BLOCK)
-        self._block: U8 = np.frombuffer(self._raw, np.uint8)
-        self._used = 0
-        self._hashes: list[Any] = []
-        self.size = 0
-        self.closed = False
+    size: int
+    names: list[str]
+    hashes: list[list[str]]
+    note: str
 
-    def __enter__(self) -> _Hashed:
-        return self
+    def to_json(self) -> str:
+        return json.dumps([self.size, self.names, self.hashes, self.note])
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def write(self, data: Any) -> int:
-        """Take bytes."""
-        given: U8 = np.frombuffer(data, np.uint8)
-        at = 0
-        while at < len(given):
-            step = min(BLOCK - self._used, len(given) - at)
-            self._block[self._used : self._used + step] = given[at : at + step]
-            self._used += step
-            at += step
-            if self._used == BLOCK:
-                self.flush()
-        self.size += len(given)
-        return len(given)
-
-    def flush(self) -> None:
-        """Hash and write what is held, once a block is full or the file ends."""
-        if self._used == BLOCK or (self._used and self.closed):
-            block = memoryview(self._raw)[: self._used]
-            self._hashes.append(_hash(self._block, self._used))
-            while block:
-                block = block[self._file.write(block) :]
-            self._used = 0
-
-    def tell(self) -> int:
-        """Bytes taken so far."""
-        return self.size
-
-    def close(self) -> None:
-        """Write the rest."""
-        if not self.closed:
-            self.closed = True
-            try:
-                self.flush()
-            finally:
-                self._file.close()
-
-    def hexdigest(self) -> str:
-        """The hash of the file, once it is closed."""
-        return _digest(self._hashes)
+    @classmethod
+    def from_json(cls, packed: str) -> _Said:
+        size, names, hashes, note = json.loads(packed)
+        return cls(int(size), list(names), list(hashes), str(note))
 
 
-def _hash(block: U8, size: int) -> Any:
-    return bytes_hash(block, np.array([0, size], np.int64))[0]
+def _hashes(table: pa.Table) -> list[list[str]]:
+    """XXH3 128 of each column's memory, batch by batch."""
+    return [[_hash(chunk) for chunk in column.chunks] for column in table.columns]
 
 
-def _digest(hashes: list[Any]) -> str:
-    if not hashes:
-        return "0"
-    all_of_them = np.concatenate(hashes).view(np.uint8)
-    high, low = _hash(all_of_them, len(all_of_them)).tolist()
-    return f"{high:016x}{low:016x}"
-
-
-def _file_hash(path: Path) -> str:
-    raw = bytearray(BLOCK)
-    block: U8 = np.frombuffer(raw, np.uint8)
-    hashes: list[Any] = []
-    with open(path, "rb", buffering=0) as file:
-        while True:
-            used = 0
-            while used < BLOCK and (n := file.readinto(memoryview(raw)[used:])):
-                used += n
-            if not used:
-                return _digest(hashes)
-            hashes.append(_hash(block, used))
+def _hash(values: pa.Array) -> str:
+    found = [np.zeros(1, np.uint64)]
+    for buffer in values.buffers():
+        size = 0 if buffer is None else buffer.size
+        found.append(np.array([size], np.uint64))
+        if size:
+            found.append(bytes_hash(np.frombuffer(buffer, np.uint8), np.array([0, size], np.int64))[0])
+    together = np.concatenate(found).view(np.uint8)
+    high, low = bytes_hash(together, np.array([0, len(together)], np.int64))[0].tolist()
+    inner = _hash(values.dictionary) if isinstance(values, pa.DictionaryArray) else ""
+    return f"{high:016x}{low:016x}{inner}"

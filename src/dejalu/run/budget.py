@@ -23,6 +23,7 @@ class Budget:
     buffer     texts waiting to be dealt to partitions, per thread
     batch      text of a batch of documents
     partition  input per partition: the texts of a partition are held at once while it is settled
+    settle     text of a work group that is settled at once; its shingle sets take a few times as much
     rows       rows in the scratch memory of grouping, per thread
     """
 
@@ -34,6 +35,7 @@ class Budget:
     buffer: int
     batch: int
     partition: int
+    settle: int
     rows: int
 
     @classmethod
@@ -50,5 +52,6 @@ class Budget:
             buffer=max(1 << 20, total // 16 // threads),
             batch=max(1 << 18, min(BATCH, total // 64 // threads)),
             partition=max(1 << 20, min(PARTITION, total // 32)),
+            settle=max(1 << 20, min(1 << 25, total // 64 // threads)),
             rows=max(1 << 16, min(1 << 25, total // 16 // threads // ROW)),
         )

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from ..data import I64, U8, U64, Problem, SpecMismatch, doc_ids, part_of, row_of
 from ..engines import Store
+from ..errors import ChangedInput, StoreError
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", "keep_kind"
@@ -85,12 +87,24 @@ class Corpus:
     """
 
     def __init__(
-        self, store: Store, pieces: Sequence[Piece], facts: Sequence[Facts], parts: int, held: int = 0
+        self,
+        store: Store,
+        pieces: Sequence[Piece],
+        facts: Sequence[Facts],
+        parts: int,
+        redo: Callable[[Piece], None],
+        held: int = 0,
     ) -> None:
-        """Open the first pass; tables are kept open when all of them are within `held` bytes."""
+        """Open the first pass.
+
+        Args:
+            redo: does a piece again whose table turns out missing or damaged.
+            held: tables are kept open when all of them are within so many bytes.
+        """
         if len({f.spec for f in facts}) > 1:
             raise SpecMismatch("the first pass holds sketches of different plans; start anew with --overwrite")
-        self._store = store
+        self._store, self._redo = store, redo
+        self._lock = threading.Lock()
         self.pieces = list(pieces)
         lost = {p.part for p, f in zip(pieces, facts, strict=True) if any(x.row < 0 for x in f.problems)}
         self.facts = [f.of_lost_file() if p.part in lost else f for p, f in zip(pieces, facts, strict=True)]
@@ -102,11 +116,15 @@ class Corpus:
         self.part_start: I64 = np.concatenate(([0], np.cumsum(self.part_rows))).astype(np.int64)
         fields = len(pieces[0:1] and facts[0].columns)
         fits = self.n * (8 * fields + WIDE) <= held
-        self._held = [self._store.get(sketch_name(p)) for p in pieces] if fits else None
+        self._held: list[pa.Table] | None = None
+        self._held = [self._whole(i, None) for i in range(len(pieces))] if fits else None
         self.state: U8 = np.empty(self.n, np.uint8)
         self.lengths: tuple[I64, I64] = self._lengths()
         self._base: I64 = np.concatenate(
-            [np.zeros(0, np.int64), *(doc_ids(p.part, np.array([f.first])) for p, f in zip(pieces, self.facts, strict=True))]
+            [
+                np.zeros(0, np.int64),
+                *(doc_ids(p.part, np.array([f.first])) for p, f in zip(pieces, self.facts, strict=True)),
+            ]
         )
         self._gaps = np.array([f.gaps for f in self.facts], np.bool_)
 
@@ -125,9 +143,26 @@ class Corpus:
     def table(self, i: int, *columns: str) -> pa.Table:
         """Columns of piece i, those that it has."""
         have = [c for c in columns if c in self.facts[i].columns]
-        name = sketch_name(self.pieces[i])
-        table = self._store.get(name, have) if self._held is None else self._held[i].select(have)
+        table = self._whole(i, have) if self._held is None else self._held[i].select(have)
         return table if self.facts[i].docs == table.num_rows else table.slice(0, 0)
+
+    def _whole(self, i: int, columns: list[str] | None) -> pa.Table:
+        """A table of the store; a missing or damaged one is made again."""
+        piece = self.pieces[i]
+        name = sketch_name(piece)
+        try:
+            return self._store.get(name, columns)
+        except StoreError:
+            with self._lock:
+                if not self._store.has(name):
+                    self._redo(piece)
+            again = Facts.from_json(self._store.note(name))
+            if self.facts[i].docs not in (0, again.docs):
+                raise ChangedInput(
+                    f"input {piece.part}: {again.docs:,} documents in a piece that had {self.facts[i].docs:,}; it was "
+                    "changed during the run. Start again with --overwrite."
+                ) from None
+            return self._store.get(name, columns)
 
     def has(self, name: str) -> bool:
         """Whether the first pass kept this column for any piece."""
@@ -154,7 +189,7 @@ class Corpus:
         return out
 
     def column(self, name: str) -> list[pa.Array]:
-        """A column of the users', one array per piece (types may differ between files); nulls where a piece lacks it."""
+        """A column of the users', one array per piece (types may differ between files); nulls where it is lacking."""
         return [
             _one(self.table(i, name).column(0)) if name in facts.columns else pa.nulls(facts.docs)
             for i, facts in enumerate(self.facts)

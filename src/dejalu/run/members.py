@@ -1,13 +1,14 @@
 """What settling needs of the documents in work groups: texts, band keys and compact sketches.
 
-While all their texts are still in memory they are looked up there. Else one task per input writes them, taken from memory or
-read once more, into work files dealt by partition, so that settling a partition reads only its own.
+While all their texts are still in memory they are looked up there. Else one task per input writes them, taken from
+memory or read once more, into work files dealt by partition, so that settling a partition reads only its own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from ..cluster import Groups
 from ..data import I64, U8, U64
+from ..errors import StoreError
 from .corpus import Corpus
 from .job import Job
 from .texts import Members, View, fetch, files_of, missing, stream
@@ -55,21 +57,33 @@ class Held:
 
 
 class Stored:
-    """Members in work files."""
+    """Members in work files; the files of an input that turn out missing or damaged are made again."""
 
-    def __init__(self, job: Job, groups: Groups, dealt: Sequence[Dealt]) -> None:
-        self._job, self._groups = job, groups
-        self._where: list[list[tuple[str, int]]] = [[] for _ in range(job.partitions)]
-        for file in dealt:
-            for index, p in enumerate(file.partitions):
-                self._where[p].append((file.name, index))
+    def __init__(self, job: Job, groups: Groups, deal: Callable[[int], list[Dealt]], parts: Sequence[int]) -> None:
+        self._job, self._groups, self._deal = job, groups, deal
+        self._lock = threading.Lock()
+        self._files = dict(zip(parts, job.engine.map(deal, parts), strict=True))
 
     def of(self, p: int) -> Members:
         """The members of partition p."""
+        return self._members(p, [batch for part in self._files for batch in self._batches(part, p)])
+
+    def _batches(self, part: int, p: int) -> list[pa.RecordBatch]:
+        store = self._job.store
+        while True:
+            files = self._files[part]
+            try:
+                return [store.batch(f.name, f.partitions.index(p)) for f in files if p in f.partitions]
+            except StoreError:
+                with self._lock:
+                    if self._files[part] is files:
+                        store.drop(done_name(self._job, part))
+                        self._files[part] = self._deal(part)
+
+    def _members(self, p: int, batches: list[pa.RecordBatch]) -> Members:
         first, last = self._groups.cut(p)
         places = self._groups.place[first:last]
         plan, bands = self._job.plan, self._job.plan.bands.bands
-        batches = [self._job.store.batch(name, index) for name, index in self._where[p]]
         own = [b.column("place").to_numpy().astype(np.int64) for b in batches]
         have = np.concatenate([np.zeros(0, np.int64), *own])
         keys = _rows(batches, "keys", 8 * bands).view(np.uint64)
@@ -81,6 +95,11 @@ class Stored:
         texts = [text_of(b) for b in batches]
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(offsets) for _, offsets in texts)])
         return Members(keys[at], packed[at], View(texts, which[at], row[at], sizes[at]))
+
+
+def done_name(job: Job, part: int) -> str:
+    """Name of the list of an input's work files."""
+    return f"texts/{job.partitions}-{part:07d}"
 
 
 def text_of(batch: pa.RecordBatch) -> tuple[U8, I64]:
@@ -120,21 +139,22 @@ def gather_members(job: Job, corpus: Corpus, groups: Groups, packed: U8 | None, 
         return Held(job, corpus, groups, packed)
     job.progress.start("texts", len(places), "documents")
 
-    def write(item: tuple[int, I64]) -> list[Dealt]:
-        part, own = item
-        found = _deal(job, corpus, part, own, partition[np.searchsorted(places, own)])
-        job.progress.advance("texts", len(own))
+    own = dict(files_of(corpus, places))
+
+    def deal(part: int) -> list[Dealt]:
+        found = _deal(job, corpus, part, own[part], partition[np.searchsorted(places, own[part])])
+        job.progress.advance("texts", len(own[part]))
         return found
 
-    dealt = job.engine.map(write, files_of(corpus, places))
+    stored = Stored(job, groups, deal, list(own))
     job.progress.finish("texts")
     job.cache.clear()
-    return Stored(job, groups, [file for found in dealt for file in found])
+    return stored
 
 
 def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64) -> list[Dealt]:
-    """Write the members of one input, `budget.buffer` bytes of text at a time; a list of what was written comes last."""
-    done = f"texts/{job.partitions}-{part:07d}"
+    """Write the members of one input, `budget.buffer` bytes of text at a time, and last a list of the files."""
+    done = done_name(job, part)
     if job.store.has(done):
         found = [Dealt(name, parts) for name, parts in json.loads(job.store.note(done))]
         if all(job.store.has(file.name) for file in found):

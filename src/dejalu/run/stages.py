@@ -24,7 +24,6 @@ from .meter import Meter, Progress
 from .sources import Piece, Source
 from .texts import Members, TextCache
 
-CHUNK = 4 << 20  # bytes of text that one settling call holds
 NAMED = 20  # documents with invalid UTF-8 that the report names
 
 
@@ -193,11 +192,11 @@ def settle_partition(
     Returns:
         removed places, their twins' places, similarities; comparisons that the cap skipped.
     """
-    if not run.store.has(name):
+    while not run.store.has(name):  # a table that does not read back whole is made again
         own = members()
         with run.meter.room("verify"):
             size = np.concatenate(([0], np.cumsum(own.texts.sizes)))
-            steps = _steps(border, size, run.segmenter is not None)
+            steps = _steps(border, size, run.budget.settle, run.segmenter is not None)
             found = [
                 (_settle_chunk if streamed else _settle_run)(run, own, place, border[a : b + 1], size)
                 for a, b, streamed in steps
@@ -211,7 +210,7 @@ def settle_partition(
                 }
             )
             run.store.put(name, table.replace_schema_metadata({b"skipped": str(skipped).encode()}))
-        run.progress.advance("verify", len(place))
+    run.progress.advance("verify", len(place))
     table = run.store.get(name)
     return (
         table.column("place").to_numpy(),
@@ -221,14 +220,14 @@ def settle_partition(
     )
 
 
-def _steps(border: I64, size: I64, segmented: bool) -> list[tuple[int, int, bool]]:
-    """Runs of groups (first, last, streamed): as many as come together, but each one beyond CHUNK bytes of text apart.
+def _steps(border: I64, size: I64, most: int, segmented: bool) -> list[tuple[int, int, bool]]:
+    """Runs of groups (first, last, streamed): as many as come together, but each one beyond `most` bytes of text apart.
 
     A segmenter is Python, so its texts come chunk by chunk, as those of a large group do.
     """
     if segmented:
-        return [(a, b, True) for a, b in _chunks(border, size)]
-    large = np.flatnonzero(np.diff(size[border]) > CHUNK).tolist()
+        return [(a, b, True) for a, b in _chunks(border, size, most)]
+    large = np.flatnonzero(np.diff(size[border]) > most).tolist()
     out, first = [], 0
     for g in [*large, len(border) - 1]:
         if first < g:
@@ -262,12 +261,12 @@ def _settle_run(run: Context, members: Members, places: I64, border: I64, _: I64
     return place[out], place[twin[out]], similarity[out], skipped
 
 
-def _chunks(border: I64, size: I64) -> list[tuple[int, int]]:
-    """Runs of whole groups of at most CHUNK bytes of text; a larger group stands alone."""
+def _chunks(border: I64, size: I64, most: int) -> list[tuple[int, int]]:
+    """Runs of whole groups of at most `most` bytes of text; a larger group stands alone."""
     out = []
     first = 0
     while first < len(border) - 1:
-        last = int(np.searchsorted(size[border], size[border[first]] + CHUNK, "right")) - 1
+        last = int(np.searchsorted(size[border], size[border[first]] + most, "right")) - 1
         last = min(max(last, first + 1), len(border) - 1)
         out.append((first, last))
         first = last
@@ -275,12 +274,13 @@ def _chunks(border: I64, size: I64) -> list[tuple[int, int]]:
 
 
 def _settle_chunk(run: Context, members: Members, places: I64, border: I64, size: I64) -> tuple[I64, I64, F64, int]:
-    """Settle whole groups at once, or one group larger than CHUNK batch by batch, carrying its kept documents along."""
+    """Settle whole groups at once, or a single larger one batch by batch, carrying its kept documents along."""
     plan = run.plan
     first, last = int(border[0]), int(border[-1])
     steps = [(first, last)]
-    if len(border) == 2 and size[last] - size[first] > CHUNK:
-        steps = [(first + a, first + b) for a, b in _chunks(np.arange(last - first + 1), size[first : last + 1])]
+    most = run.budget.settle
+    if len(border) == 2 and size[last] - size[first] > most:
+        steps = [(first + a, first + b) for a, b in _chunks(np.arange(last - first + 1), size[first : last + 1], most)]
     carried = np.zeros(0, np.int64)  # rows of kept documents from earlier steps
     kept_sets = (np.zeros(0, np.uint64), np.zeros(1, np.int64))
     removed, twins, shares, skipped = [], [], [], 0
