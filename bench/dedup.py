@@ -1,12 +1,16 @@
-"""The whole job against "pyarrow decodes the text column", in CPU seconds of one process each.
+"""The whole job against what it cannot do without, in CPU seconds of fresh processes.
 
-    python bench/dedup.py CORPUS [--lang en] [--runs 5] [--threads 1] [--mode report] [--audit 500]
+    python bench/dedup.py CORPUS [--lang en] [--runs 5] [--threads 1] [--audit 500]
 
-CORPUS is a folder of parquet files with a column `text` (and `lang`, if --lang is used). Both commands run in turn,
-each in a fresh process, on the same files, several times; medians are printed, with start-up (interpreter and imports,
-pandas among them) apart. Recall and precision stand beside the times: recall from an exact join of sampled documents
-with the whole input
-(`--audit`), precision by computing the similarity of removals again with the plain-Python reference.
+CORPUS is a folder of parquet files with a column `text` (and `lang`, if --lang is used). The floors are
+    decode    pyarrow decodes the text column, batch by batch, with memory that is used again; `hold` keeps all of it
+    kernel    the signature kernel on that text, decoding left out
+    rewrite   pyarrow reads and rewrites the whole corpus
+    inflate   the same corpus as jsonl.zst: decompressing it and parsing two fields (orjson, where it is installed)
+and the job runs in report mode and in drop mode. Each runs in turn, in a fresh process on the same files, several
+times; medians are printed, and start-up (interpreter and imports) apart. Recall and precision stand beside the times:
+recall from an exact join of sampled documents with the whole input (`--audit`), precision by computing the similarity
+of removals again with the plain-Python reference.
 """
 
 from __future__ import annotations
@@ -18,28 +22,90 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 
-def child_decode(files: list[str], keep: bool) -> dict[str, Any]:
-    """Decode the text column of every file on one thread, batch by batch; `keep` holds all of it, as the job does."""
+def batches(files: list[str]) -> Iterator[Any]:
+    """The text column, on one thread."""
     import pyarrow.parquet as pq
 
-    warm()
-    wall, cpu = time.perf_counter(), time.process_time()
-    size, kept = 0, []
     for file in files:
         with pq.ParquetFile(file, memory_map=False, pre_buffer=False) as f:
             for batch in f.iter_batches(columns=["text"], use_threads=False, batch_size=8192):
-                size += batch.column(0).nbytes
-                if keep:
-                    kept.append(batch)
-    return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "bytes": size}
+                yield batch.column(0)
+
+
+def child_decode(files: list[str], keep: bool) -> dict[str, Any]:
+    """Decode the text column of every file; `keep` holds all of it, as the job does."""
+    warm()
+    cpu = time.process_time()
+    size, kept = 0, []
+    for column in batches(files):
+        size += column.nbytes
+        if keep:
+            kept.append(column)
+    return {"cpu": time.process_time() - cpu, "bytes": size}
+
+
+def child_kernel(files: list[str]) -> dict[str, Any]:
+    """Sketch the text column; only the kernel is timed."""
+    import pyarrow as pa
+
+    from dejalu import kernels
+    from dejalu.data import text_buffers
+
+    warm()
+    cpu = 0.0
+    for column in batches(files):
+        data = text_buffers(column.cast(pa.large_string()))
+        start = time.process_time()
+        kernels.sketch(*data, shingle=5, unit=0, slots=128)
+        cpu += time.process_time() - start
+    return {"cpu": cpu}
+
+
+def child_rewrite(files: list[str], out: str) -> dict[str, Any]:
+    """Read and rewrite the corpus with pyarrow, row group by row group."""
+    import pyarrow.parquet as pq
+
+    warm()
+    Path(out).mkdir(parents=True)
+    cpu = time.process_time()
+    for file in files:
+        with (
+            pq.ParquetFile(file) as source,
+            pq.ParquetWriter(f"{out}/{Path(file).name}", source.schema_arrow, compression="zstd") as writer,
+        ):
+            for group in range(source.num_row_groups):
+                writer.write_table(source.read_row_group(group, use_threads=False))
+    return {"cpu": time.process_time() - cpu}
+
+
+def child_inflate(folder: str) -> dict[str, Any]:
+    """Decompress jsonl.zst and parse the two fields of each record."""
+    import zstandard
+
+    try:
+        from orjson import loads
+    except ImportError:
+        from json import loads  # type: ignore[assignment]
+
+    cpu, texts = time.process_time(), 0
+    for file in sorted(Path(folder).glob("*.jsonl.zst")):
+        with open(file, "rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as stream:
+            rest = b""
+            while block := stream.read(1 << 24):
+                *lines, rest = (rest + block).split(b"\n")
+                for line in lines:
+                    record = loads(line)
+                    texts += len(record["text"]) + len(str(record["id"]))
+    return {"cpu": time.process_time() - cpu}
 
 
 def child_job(folder: str, out: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Run the whole job through the public function."""
+    """Run the whole job as the command does."""
     from dejalu import api
     from dejalu.run.meter import peak_memory
 
@@ -51,14 +117,14 @@ def child_job(folder: str, out: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def warm() -> None:
-    """Do what a process pays once: pyarrow imports pandas, where it is installed, when it is first given a list."""
+    """Do what a process pays once: pyarrow looks for pandas when it is first given a list."""
     import pyarrow as pa
 
     pa.array([0])
 
 
 def child(kind: str, *args: str) -> dict[str, Any]:
-    """Run a child and add what the whole process cost beyond the measured part: its start-up."""
+    """Run a child and read its figures."""
     command = [sys.executable, __file__, "--child", kind, *args]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -110,6 +176,22 @@ def precision(folder: Path, evidence: Path, sample: int) -> tuple[int, int]:
     return right, len(rows)
 
 
+def lines_of(folder: Path, target: Path) -> Path:
+    """Write the corpus once as jsonl.zst."""
+    import pyarrow.parquet as pq
+    import zstandard
+
+    if not target.exists():
+        part = target.with_name(target.name + ".part")
+        part.mkdir(parents=True, exist_ok=True)
+        for file in sorted(folder.glob("*.parquet")):
+            rows = (json.dumps(r, ensure_ascii=False) + "\n" for r in pq.read_table(file).to_pylist())
+            packed = zstandard.ZstdCompressor(level=3).compress("".join(rows).encode())
+            (part / f"{file.stem}.jsonl.zst").write_bytes(packed)
+        part.rename(target)
+    return target
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -117,43 +199,71 @@ def main() -> None:
     parser.add_argument("--lang", default="en")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--mode", default="report", choices=["report", "drop"])
     parser.add_argument("--audit", type=int, default=500)
     parser.add_argument("--sample", type=int, default=300)
     args = parser.parse_args()
     folder = english(args.corpus, args.lang, args.corpus.parent / f"bench-{args.lang}") if args.lang else args.corpus
-    files = [str(f) for f in sorted(folder.glob("*.parquet"))]
-    jobs, decodes, holds = [], [], []
-    with tempfile.TemporaryDirectory() as scratch:
+    lines = lines_of(folder, folder.with_name(folder.name + "-jsonl"))
+    files = json.dumps([str(f) for f in sorted(folder.glob("*.parquet"))])
+    found: dict[str, list[dict[str, Any]]] = {}
+    with tempfile.TemporaryDirectory(dir=args.corpus.parent) as scratch:
+
+        def job(name: str, source: Path, mode: str, **options: Any) -> dict[str, Any]:
+            settings = json.dumps({"mode": mode, "threads": args.threads, **options})
+            return child("job", str(source), f"{scratch}/{name}", settings)
+
         for run in range(args.runs):
-            decodes.append(child("decode", json.dumps(files)))
-            holds.append(child("hold", json.dumps(files)))
-            out = str(Path(scratch) / f"run{run}")
-            jobs.append(child("job", str(folder), out, json.dumps({"mode": args.mode, "threads": args.threads})))
-        start_up = [child("start") for _ in range(3)]
-        audited = child(
-            "job", str(folder), str(Path(scratch) / "audit"), json.dumps({"mode": "report", "audit": args.audit})
-        )
+            for name, measure in {
+                "decode": lambda: child("decode", files),
+                "hold": lambda: child("hold", files),
+                "kernel": lambda: child("kernel", files),
+                "report": lambda n=run: job(f"report{n}", folder, "report"),
+                "rewrite": lambda n=run: child("rewrite", files, f"{scratch}/rewrite{n}"),
+                "drop": lambda n=run: job(f"drop{n}", folder, "drop"),
+                "inflate": lambda: child("inflate", str(lines)),
+                "lines": lambda n=run: job(f"lines{n}", lines, "report"),
+                "start": lambda: child("start"),
+            }.items():
+                found.setdefault(name, []).append(measure())
+        audited = job("audit", folder, "report", audit=args.audit)
         right, checked = precision(folder, Path(scratch) / "audit-evidence", args.sample)
-    mb = decodes[0]["bytes"] / 1e6
-    decode = statistics.median(d["cpu"] for d in decodes)
-    cpu = statistics.median(j["cpu"] for j in jobs)
-    wall = statistics.median(j["wall"] for j in jobs)
-    held = statistics.median(h["cpu"] for h in holds)
-    ratio, to_held = (
-        statistics.median(j["cpu"] / o["cpu"] for j, o in zip(jobs, other, strict=True)) for other in (decodes, holds)
-    )
-    report = jobs[-1]["report"]
-    audit = audited["report"]["audit"]
-    print(f"{folder}: {report['read']:,} documents, {mb:.0f} MB of text, {len(files)} files")
-    print(f"mode {args.mode}, {args.threads} thread(s)")
-    print(f"pyarrow decodes the text column   {decode:6.2f} CPU s   {mb / decode:7.0f} MB/s")
-    print(f"the same, and holds it in memory  {held:6.2f} CPU s   {mb / held:7.0f} MB/s")
-    print(f"dejalu, whole job                 {cpu:6.2f} CPU s   {mb / cpu:7.0f} MB/s   wall {wall:.2f} s")
-    print(f"ratio (median of {args.runs} pairs)         {ratio:6.2f} ×      (target ≤ 3.5 in report mode)")
-    print(f"ratio to decoding and holding     {to_held:6.2f} ×")
-    print(f"start-up, apart                   {statistics.median(float(str(s['cpu'])) for s in start_up):6.2f} CPU s")
-    print(f"peak memory                       {max(float(str(j['peak'])) for j in jobs) / 1e6:6.0f} MB")
+    mb = found["decode"][0]["bytes"] / 1e6
+    report, audit = found["report"][-1]["report"], audited["report"]["audit"]
+
+    def cpu(*names: str) -> float:
+        """Median over the runs of the sum of these."""
+        return statistics.median(sum(r["cpu"] for r in runs) for runs in zip(*(found[n] for n in names), strict=True))
+
+    def ratio(name: str, *floor: str) -> float:
+        """Median over the runs of the job by its floor, both of the same run."""
+        rows = zip(found[name], *(found[n] for n in floor), strict=True)
+        return statistics.median(own["cpu"] / sum(r["cpu"] for r in rest) for own, *rest in rows)
+
+    print(f"{folder}: {report['read']:,} documents, {mb:.0f} MB of text, {args.threads} thread(s), {args.runs} runs")
+    for name, what in {
+        "decode": "pyarrow decodes the text column",
+        "hold": "the same, and holds it in memory",
+        "kernel": "the signature kernel",
+        "rewrite": "pyarrow reads and rewrites the corpus",
+        "inflate": "jsonl.zst: decompress and parse",
+        "report": "dejalu, report mode, parquet",
+        "drop": "dejalu, drop mode, parquet to parquet",
+        "lines": "dejalu, report mode, jsonl.zst",
+        "start": "start-up, apart",
+    }.items():
+        rate = "" if name == "start" else f"{mb / cpu(name):8.0f} MB/s"
+        print(f"{what:40} {cpu(name):6.2f} CPU s {rate}")
+    for what, value, target in (
+        ("report / decode", ratio("report", "decode"), 3.5),
+        ("report / hold", ratio("report", "hold"), None),
+        ("report / (decode + kernel)", ratio("report", "decode", "kernel"), 1.5),
+        ("drop / (rewrite + kernel)", ratio("drop", "rewrite", "kernel"), 1.5),
+        ("jsonl.zst report / (decompress, parse + kernel)", ratio("lines", "inflate", "kernel"), 1.5),
+    ):
+        verdict = "" if target is None else f"   target ≤ {target}: {'met' if value <= target else 'MISSED'}"
+        print(f"{what:50} {value:6.2f} ×{verdict}")
+    print(f"wall, report mode {statistics.median(j['wall'] for j in found['report']):.2f} s")
+    print(f"peak memory {max(float(j['peak']) for j in found['report']) / 1e6:.0f} MB")
     print(f"removed: {report['removed_equal']:,} equal, {report['removed_near']:,} near")
     print(f"precision: {right} of {checked} sampled near removals have exactly the similarity reported, ≥ threshold")
     print(f"recall: {audit['sentence']}")
@@ -161,17 +271,32 @@ def main() -> None:
         print(f"    {room:10} {cost['cpu_seconds']:6.2f} CPU s")
 
 
+def start() -> dict[str, Any]:
+    """What a process costs before it does anything."""
+    from dejalu import api  # noqa: F401
+
+    warm()
+    return {"cpu": time.process_time()}
+
+
+def run_child(kind: str, rest: list[str]) -> dict[str, Any]:
+    """Measure one thing."""
+    from dejalu.cli import prepare
+
+    prepare(sys.argv)  # all processes alike
+    if kind in ("decode", "hold"):
+        return child_decode(json.loads(rest[0]), kind == "hold")
+    if kind == "kernel":
+        return child_kernel(json.loads(rest[0]))
+    if kind == "rewrite":
+        return child_rewrite(json.loads(rest[0]), rest[1])
+    if kind == "inflate":
+        return child_inflate(rest[0])
+    return start() if kind == "start" else child_job(rest[0], rest[1], json.loads(rest[2]))
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        kind, rest = sys.argv[2], sys.argv[3:]
-        if kind in ("decode", "hold"):
-            print(json.dumps(child_decode(json.loads(rest[0]), kind == "hold")))
-        elif kind == "job":
-            print(json.dumps(child_job(rest[0], rest[1], json.loads(rest[2]))))
-        else:
-            from dejalu import api  # noqa: F401
-
-            warm()
-            print(json.dumps({"cpu": time.process_time()}))
+        print(json.dumps(run_child(sys.argv[2], sys.argv[3:])))
     else:
         main()
