@@ -67,19 +67,26 @@ class PrefixIndex {
     }
 
     // Numbers the shingles that occur in several documents of the group, from 1, by (document frequency, hash). Those of one
-    // document alone come first and are never looked up: all of them are 0.
+    // document alone come first and are never looked up: all of them are 0. Two bitmaps tell most of those apart, so that the
+    // table holds little else than what repeats.
     void rank_members(int64_t last) {
         const uint64_t *const begin = sets_.begin(first_), *const end = sets_.begin(last);
-        int bits = 4;
-        while (bits < 40 && (int64_t{1} << bits) < 2 * (end - begin)) ++bits;
-        shift_ = 64 - bits;
-        key_.resize(size_t{1} << bits);
-        number_.assign(size_t{1} << bits, 0);                    // first the document frequency, then the rank
+        int bits = 6;
+        while (bits < 40 && (int64_t{1} << bits) < 8 * (end - begin)) ++bits;
+        cell_shift_ = 64 - bits;
+        std::vector<uint64_t> once((size_t{1} << bits) / 64);
+        twice_.resize(once.size());
+        int64_t repeats = 0;
         for (const uint64_t* v = begin; v < end; ++v) {
-            const size_t at = slot(*v);
-            key_[at] = *v;
-            ++number_[at];
+            const uint64_t cell = *v >> cell_shift_, bit = uint64_t{1} << (cell & 63);
+            repeats += (once[cell >> 6] & bit) != 0;
+            twice_[cell >> 6] |= once[cell >> 6] & bit;
+            once[cell >> 6] |= bit;
         }
+        bits = 4;
+        while (bits < 40 && (int64_t{1} << bits) < 4 * repeats) ++bits;      // at most `repeats` cells, few of them shared
+        for (;; ++bits)
+            if (fill(begin, end, bits)) break;
         std::vector<std::pair<uint32_t, uint64_t>> frequency;    // (frequency, hash) of those that repeat
         for (size_t at = 0; at < key_.size(); ++at)
             if (number_[at] > 1) frequency.emplace_back(number_[at], key_[at]);
@@ -88,6 +95,28 @@ class PrefixIndex {
         for (size_t i = 0; i < frequency.size(); ++i) number_[slot(frequency[i].second)] = static_cast<uint32_t>(i + 1);
         short_.resize(frequency.size() + 1);
         long_.resize(frequency.size() + 1);
+    }
+
+    // Counts the shingles of cells that several share; false when the table of 2^bits places is over half full.
+    bool fill(const uint64_t* begin, const uint64_t* end, int bits) {
+        shift_ = 64 - bits;
+        key_.assign(size_t{1} << bits, 0);
+        number_.assign(size_t{1} << bits, 0);                    // first the document frequency, then the rank
+        size_t used = 0;
+        for (const uint64_t* v = begin; v < end; ++v) {
+            if (!repeats(*v)) continue;
+            const size_t at = slot(*v);
+            used += number_[at] == 0;
+            if (2 * used > key_.size()) return false;
+            key_[at] = *v;
+            ++number_[at];
+        }
+        return true;
+    }
+
+    bool repeats(uint64_t shingle) const {
+        const uint64_t cell = shingle >> cell_shift_;
+        return twice_[cell >> 6] >> (cell & 63) & 1;
     }
 
     // Slot of a shingle in the table, or the free one where it would go. Shingle hashes are mixed: their leading bits choose.
@@ -101,12 +130,16 @@ class PrefixIndex {
         if (current_ == d) return members_;
         current_ = d;
         const int64_t n = sets_.size(d);
-        members_.resize(static_cast<size_t>(n));
+        members_.assign(static_cast<size_t>(n), 0);
+        int64_t alone = 0, end = n;                              // those of one document first, the others from the end
         for (int64_t i = 0; i < n; ++i) {
-            const uint32_t number = number_[slot(sets_.begin(d)[i])];
-            members_[static_cast<size_t>(i)] = number == ALONE ? 0 : number;
+            const uint64_t shingle = sets_.begin(d)[i];
+            const uint32_t number = repeats(shingle) ? number_[slot(shingle)] : ALONE;
+            if (number == ALONE) ++alone;
+            else members_[static_cast<size_t>(--end)] = number;
         }
-        std::partial_sort(members_.begin(), members_.begin() + long_prefix(n), members_.end());   // it holds the short one
+        if (const int64_t prefix = long_prefix(n); prefix > alone)           // it holds the short one
+            std::partial_sort(members_.begin() + alone, members_.begin() + prefix, members_.end());
         return members_;
     }
 
@@ -115,7 +148,8 @@ class PrefixIndex {
     int64_t first_;
     std::vector<int64_t> stamp_;
     static constexpr uint32_t ALONE = ~0u;                       // of one document only
-    int shift_ = 0;
+    int cell_shift_ = 0, shift_ = 0;
+    std::vector<uint64_t> twice_;                                // a bit for each cell of hashes that several members share
     std::vector<uint64_t> key_;                                  // open-addressed table: shingles, at most half full
     std::vector<uint32_t> number_;                               // and their ranks; 0: free
     std::vector<std::vector<int64_t>> short_, long_;             // by shingle number: documents, ascending

@@ -1,5 +1,5 @@
-// Settling straight from texts: a few groups at a time, so that their texts, shingle sets and verdicts stay in the cache and
-// the memory is used again.
+// Settling straight from texts: a few groups at a time, so that their shingle sets stay in the cache; texts are read
+// where they lie.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "gather.hpp"
+#include "arrays.hpp"
 #include "settle.hpp"
 
 namespace dejalu {
@@ -23,6 +23,10 @@ struct ChosenTexts {                // text d is row rows[d] of batch which[d]
         const int64_t* o = batches[static_cast<size_t>(which[d])].offsets + rows[d];
         return o[1] - o[0];
     }
+    const uint8_t* start(int64_t d) const {
+        const Text& t = batches[static_cast<size_t>(which[d])];
+        return t.data + t.offsets[rows[d]];
+    }
 };
 
 struct FreeWithFree {
@@ -33,8 +37,8 @@ struct FreeWithFree {
 // alone. `s` has everything but the sets, which are made here.
 inline void settle_texts(const ChosenTexts& texts, const int64_t* borders, int64_t n, int64_t chunk, const Settling& given, int64_t& skipped) {
     const Table& k = kernels();
-    std::vector<uint8_t> data;
-    std::vector<int64_t> offsets, set_offsets;
+    std::vector<const uint8_t*> starts;
+    std::vector<int64_t> sizes, set_offsets;
     for (int64_t g = 0; g < n;) {
         const int64_t first = borders[g];
         int64_t next = g, size = 0;
@@ -46,13 +50,15 @@ inline void settle_texts(const ChosenTexts& texts, const int64_t* borders, int64
             ++next;
         }
         const int64_t m = borders[next] - first;
-        offsets.resize(static_cast<size_t>(m) + 1);
+        starts.clear();
+        sizes.clear();
+        for (int64_t d = first; d < first + m; ++d) {
+            starts.push_back(texts.start(d));
+            sizes.push_back(texts.size(d));
+        }
         set_offsets.resize(static_cast<size_t>(m) + 1);
-        if (data.size() < static_cast<size_t>(size)) data.resize(static_cast<size_t>(size));
-        gather_offsets(texts.batches, texts.which + first, texts.rows + first, m, offsets.data());
-        gather_bytes(texts.batches, texts.which + first, texts.rows + first, m, offsets.data(), data.data());
         uint64_t* values = nullptr;
-        if (!k.text.shingle_sets({data.data(), offsets.data(), m, texts.shingle, texts.by_char, texts.unspaced}, set_offsets.data(), &values))
+        if (!k.text.shingle_sets({nullptr, nullptr, m, texts.shingle, texts.by_char, texts.unspaced, starts.data(), sizes.data()}, set_offsets.data(), &values))
             throw std::bad_alloc();
         const std::unique_ptr<uint64_t, FreeWithFree> owner(values);
         Settling s = given.from(first, {values, set_offsets.data()});

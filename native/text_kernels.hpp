@@ -97,8 +97,10 @@ struct Hasher {
     }
 };
 
-static const u8* at(const TextIn& t, int64_t i) { return t.data + t.offsets[i]; }
-static size_t bytes(const TextIn& t, int64_t i) { return static_cast<size_t>(t.offsets[i + 1] - t.offsets[i]); }
+static const u8* at(const TextIn& t, int64_t i) { return t.starts ? t.starts[i] : t.data + t.offsets[i]; }
+static size_t bytes(const TextIn& t, int64_t i) {
+    return static_cast<size_t>(t.starts ? t.sizes[i] : t.offsets[i + 1] - t.offsets[i]);
+}
 
 static bool sketch_texts(const TextIn& text, const SketchOut& out) {
     Hasher hasher(text.unspaced, text.by_char);

@@ -12,6 +12,9 @@ struct TextIn {                 // bytes and n + 1 offsets, as in an Arrow large
     size_t shingle;             // units per shingle
     bool by_char;               // unit: code points instead of tokens
     bool unspaced;              // scripts without spaces are split letter by letter
+    // With `starts`, text i is `sizes[i]` bytes from starts[i], wherever that is; data and offsets are not used.
+    const uint8_t* const* starts = nullptr;
+    const int64_t* sizes = nullptr;
 };
 
 struct SketchOut {

@@ -11,14 +11,13 @@ Between the steps lies the store (engines/store.py); a step whose result is in t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import candidates, cluster
-from .data import F64, I64, U8, U64
+from .data import F64, I64, U8
 from .plan import Execution, Plan
 from .represent import Segmenter
 from .run.applying import apply, read_back
@@ -108,7 +107,7 @@ def equal_texts(job: Job, corpus: Corpus, rank: I64 | None) -> cluster.Copies:
     """Find the documents that another one stands for, since its text is the same."""
     skip = (corpus.state == NULL if job.plan.method == "bytes" else corpus.state != TEXT).astype(np.uint8)
     with job.meter.room("cluster"):
-        label = candidates.equal(corpus.n, corpus.equal_hashes, skip=skip, scratch_rows=job.budget.rows)
+        label = candidates.equal(corpus.n, corpus.equal_hashes, skip=skip, scratch_rows=job.budget.wide_rows)
         return cluster.copies(label, rank)
 
 
@@ -160,20 +159,17 @@ def work_groups(
     skip = copies.mark((corpus.state != TEXT).astype(np.uint8))
     job.progress.start("candidates", bands.bands, "bands")
 
-    def keys(band: int) -> Iterator[U64]:
-        yield from corpus.keys(band)
-        job.progress.advance("candidates", 1)
-
     with job.meter.room("candidates"):
         label = candidates.group(
             corpus.n,
-            keys,
+            corpus.keys,
             bands.bands,
             skip=skip,
             packed=packed,
             min_matches=bands.min_matches,
             scratch_rows=job.budget.rows,
             map=job.engine.map,
+            done=lambda _: job.progress.advance("candidates", 1),
         )
     job.progress.finish("candidates")
     with job.meter.room("cluster"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..plan import Execution
 
-ROW = 12  # bytes of a row in the scratch memory of grouping
+ROW, WIDE_ROW = 12, 20  # bytes of a row in the scratch memory of grouping by bands, and of equal texts
 BATCH = 1 << 24  # bytes of text in a batch of documents, at most
 PARTITION = 256 << 20  # bytes of input per partition, at most
 
@@ -24,7 +24,8 @@ class Budget:
     batch      text of a batch of documents
     partition  input per partition: the texts of a partition are held at once while it is settled
     settle     text of a work group that is settled at once; its shingle sets take a few times as much
-    rows       rows in the scratch memory of grouping, per thread
+    rows       rows in the scratch memory of grouping by bands, per thread
+    wide_rows  the same of grouping equal texts, all threads together
     """
 
     total: int
@@ -37,6 +38,7 @@ class Budget:
     partition: int
     settle: int
     rows: int
+    wide_rows: int
 
     @classmethod
     def of(cls, execution: Execution, available: int) -> Budget:
@@ -53,5 +55,6 @@ class Budget:
             batch=max(1 << 18, min(BATCH, total // 64 // threads)),
             partition=max(1 << 20, min(PARTITION, total // 32)),
             settle=max(1 << 20, min(1 << 25, total // 64 // threads)),
-            rows=max(1 << 16, min(1 << 25, total // 16 // threads // ROW)),
+            rows=max(1 << 16, min(1 << 25, total // 4 // threads // ROW)),
+            wide_rows=max(1 << 16, min(1 << 25, total // 4 // WIDE_ROW)),
         )
