@@ -1,7 +1,6 @@
-// Bindings of the kernels between sketches and verdicts: band keys, edges, components, settling, pairs.
+// Bindings of the kernels between sketches and verdicts: band keys, buckets, settling, pairs.
 #include "arrays.hpp"
 #include "bands.hpp"
-#include "components.hpp"
 #include "gather.hpp"
 #include "pairs.hpp"
 #include "settle.hpp"
@@ -54,19 +53,6 @@ Out<uint64_t> py_band_keys(In<uint32_t, 2> signatures, int64_t bands, int64_t ro
     return to_numpy<uint64_t>(std::move(keys), {static_cast<size_t>(bands), static_cast<size_t>(n)});
 }
 
-nb::tuple py_band_edges(In<uint64_t> key, In<uint8_t, 2> packed, std::optional<In<uint8_t>> skip, int32_t min_matches, int64_t limit) {
-    const int64_t n = key.shape(0);
-    need(static_cast<int64_t>(packed.shape(0)) == n, "packed: needs one row per key");
-    need(!skip || static_cast<int64_t>(skip->shape(0)) == n, "skip: needs one entry per key");
-    std::vector<int64_t> a, b;
-    {
-        nb::gil_scoped_release release;
-        const Packed sketch{packed.data(), static_cast<int64_t>(packed.shape(1)), min_matches};
-        band_edges(repeated(key.data(), n, or_null(skip)), sketch, limit, a, b);
-    }
-    return nb::make_tuple(to_numpy(std::move(a)), to_numpy(std::move(b)));
-}
-
 nb::tuple py_repeated(In<uint64_t> key, std::optional<In<uint8_t>> skip) {
     const int64_t n = key.shape(0);
     need(!skip || static_cast<int64_t>(skip->shape(0)) == n, "skip: needs one entry per key");
@@ -82,19 +68,6 @@ nb::tuple py_repeated(In<uint64_t> key, std::optional<In<uint8_t>> skip) {
         });
     }
     return nb::make_tuple(to_numpy(std::move(place)), to_numpy(std::move(bucket)));
-}
-
-Out<int64_t> py_components(int64_t n, In<int64_t> a, In<int64_t> b) {
-    need(n >= 0, "n: must not be negative");
-    need(a.shape(0) == b.shape(0), "a and b: must have the same length");
-    in_range(a, n, "a: must lie in 0..n-1");
-    in_range(b, n, "b: must lie in 0..n-1");
-    auto parent = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n));
-    {
-        nb::gil_scoped_release release;
-        components(n, a.data(), b.data(), static_cast<int64_t>(a.shape(0)), parent.get());
-    }
-    return to_numpy<int64_t>(std::move(parent), {static_cast<size_t>(n)});
 }
 
 nb::tuple py_settle(In<int64_t> groups, In<uint64_t, 2> keys, In<uint8_t, 2> packed, In<uint64_t> set_values, In<int64_t> set_offsets,
@@ -214,9 +187,7 @@ Out<uint64_t> py_mix(In<uint64_t> values) {
 
 void bind_groups(nb::module_& m) {
     m.def("band_keys", &py_band_keys, "signatures"_a.noconvert(), "bands"_a, "rows"_a);
-    m.def("band_edges", &py_band_edges, "key"_a.noconvert(), "packed"_a.noconvert(), "skip"_a.none().noconvert(), "min_matches"_a, "limit"_a);
     m.def("repeated", &py_repeated, "key"_a.noconvert(), "skip"_a.none().noconvert());
-    m.def("components", &py_components, "n"_a, "a"_a.noconvert(), "b"_a.noconvert());
     m.def("settle", &py_settle, "groups"_a.noconvert(), "keys"_a.noconvert(), "packed"_a.noconvert(), "set_values"_a.noconvert(),
           "set_offsets"_a.noconvert(), "threshold"_a, "min_matches"_a, "cap"_a, "settled"_a, "small"_a);
     m.def("settle_texts", &py_settle_texts, "batches"_a, "which"_a.noconvert(), "rows"_a.noconvert(), "groups"_a.noconvert(), "keys"_a.noconvert(),

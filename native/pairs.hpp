@@ -1,4 +1,4 @@
-// Candidate pairs of one band: tested by the compact sketch, as edges of work groups or as true pairs with their similarity.
+// Candidate pairs of one band: tested by the compact sketch, then by their true similarity.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,22 +17,6 @@ struct Packed {                     // compact sketches: (n, width) bytes, one s
         return k.equal_bytes(data + a * width, data + b * width, static_cast<size_t>(width)) >= min_matches;
     }
 };
-
-// Edges (a < b) that hold the work groups of one band together. Buckets of up to `limit` documents are tested pair by pair;
-// a larger one is joined whole, as a star around its first member.
-inline void band_edges(const std::vector<Bucketed>& rows, const Packed& sketch, int64_t limit,
-                       std::vector<int64_t>& a, std::vector<int64_t>& b) {
-    const Table& k = kernels();
-    each_bucket(rows, [&](const Bucketed* first, const Bucketed* last) {
-        const bool whole = last - first > limit;
-        for (const Bucketed* x = first; x < (whole ? first + 1 : last); ++x)
-            for (const Bucketed* y = x + 1; y < last; ++y)
-                if (whole || sketch.pass(k, x->place, y->place)) {
-                    a.push_back(x->place);
-                    b.push_back(y->place);
-                }
-    });
-}
 
 // All true pairs whose first shared band is `band`. Returns false when the weighted count passes `most`.
 inline bool band_pairs(const std::vector<Bucketed>& rows, const uint64_t* keys, int64_t n, int64_t band, const Packed& sketch,

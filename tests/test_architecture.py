@@ -50,7 +50,8 @@ LEVEL = {
     "cli": 8,
 }
 ANYTHING = ("__init__", "__main__")  # the package's own doors
-OPTIONAL = ("jieba", "polars", "pandas", "datasets", "duckdb", "xxhash", "ray", "pyspark", "fsspec")
+OPTIONAL = ("jieba", "polars", "pandas", "datasets", "duckdb", "xxhash", "ray", "pyspark")
+OPTIONAL += ("fsspec", "fastwarc", "resiliparse")
 MAX_PYTHON, MAX_HEADER = 400, 300
 
 

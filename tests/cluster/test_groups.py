@@ -9,7 +9,7 @@ import pytest
 
 from dejalu.cluster import Copies, verdicts, work_groups
 from dejalu.data import MEASURES, METHODS
-from dejalu.kernels import components
+from dejalu.kernels.reference.groups import components
 
 
 def labels(n, a, b):

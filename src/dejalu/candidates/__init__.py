@@ -1,7 +1,6 @@
 """Candidates: which documents are worth comparing."""
 
 from .bands import Bands, choose_bands, keys
-from .edges import edges
 from .grouping import equal, group
 
-__all__ = ["Bands", "choose_bands", "edges", "equal", "group", "keys"]
+__all__ = ["Bands", "choose_bands", "equal", "group", "keys"]

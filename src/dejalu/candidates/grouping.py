@@ -19,8 +19,8 @@ from ..data import U8, U32, U64
 from ..errors import StoreError, UsageError
 from ..kernels import grouping as kernel
 from ..kernels.grouping import Scratch, Span
-from .edges import BUCKET
 
+BUCKET = 64  # documents of a bucket that are tested pair by pair; a larger bucket is joined whole
 SCRATCH_ROWS = 1 << 24  # 200 MB of narrow rows
 ROWS_A_PARTITION = 1 << 13  # a partition is grouped in the cache
 MOST_PARTITIONS = 4096  # ends of chains that are written in turn: more would not fit the cache

@@ -16,10 +16,8 @@ except ImportError as e:
 from .formats import csv_extract, jsonl_extract, utf8_invalid
 from .grouping import flatten, join_rows, scatter_rows
 from .groups import (
-    band_edges,
     band_keys,
     band_pairs,
-    components,
     gather,
     jaccard,
     mix64,
@@ -34,11 +32,9 @@ available_isas = _native.available_isas     # names that this machine and build 
 
 __all__ = [
     "available_isas",
-    "band_edges",
     "band_keys",
     "band_pairs",
     "bytes_hash",
-    "components",
     "csv_extract",
     "estimate",
     "flatten",

@@ -1,4 +1,4 @@
-"""Kernels between sketches and verdicts: band keys, buckets, edges, components, settling, pairs.
+"""Kernels between sketches and verdicts: band keys, buckets, settling, pairs.
 
 All take and give arrays, release the GIL and keep no state. Places are rows of the arrays given, 0-based.
 Twins: `kernels.reference.groups`.
@@ -28,22 +28,6 @@ def band_keys(signatures: U32, bands: int, rows: int) -> U64:
     return _native.band_keys(signatures, bands, rows)
 
 
-def band_edges(key: U64, packed: U8, skip: U8 | None, min_matches: int, limit: int = 64) -> tuple[I64, I64]:
-    """Find the edges of one band: pairs with equal keys whose sketches agree in at least `min_matches` slots.
-
-    Args:
-        key: (n,) uint64 band keys.
-        packed: (n, width) uint8 compact sketches, one slot a byte.
-        skip: (n,) uint8 or None; documents with 1 take no part.
-        min_matches: floor of equal slots.
-        limit: a bucket of more documents is joined whole, as a star.
-
-    Returns:
-        a, b: (m,) int64 places, a < b.
-    """
-    return _native.band_edges(key, packed, skip, min_matches, limit)
-
-
 def repeated(key: U64, skip: U8 | None = None) -> tuple[I64, I64]:
     """Find the places whose key occurs at least twice.
 
@@ -51,15 +35,6 @@ def repeated(key: U64, skip: U8 | None = None) -> tuple[I64, I64]:
         places (m,) int64 sorted by (key, place), and offsets (buckets + 1,) int64 into them.
     """
     return _native.repeated(key, skip)
-
-
-def components(n: int, a: I64, b: I64) -> I64:
-    """Label each of n places with the smallest place of its connected component; (n,) int64.
-
-    Raises:
-        ValueError: an end of an edge is out of range.
-    """
-    return _native.components(n, a, b)
 
 
 def settle(
