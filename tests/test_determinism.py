@@ -40,6 +40,7 @@ WAYS = {
     "in memory": ("--store", "memory"),
     "on files": ("--store", "files"),
     "no text kept": ("--text-cache", "0", "--store", "files", "--threads", "2"),
+    "little memory": ("--memory", "64MiB", "--text-cache", "0", "--threads", "2"),
     "no text kept, three partitions": ("--text-cache", "0", "--partitions", "3"),
 }
 ENVIRONMENTS = {

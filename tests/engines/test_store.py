@@ -5,15 +5,19 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from dejalu.engines import FileStore, Local, MemoryStore
+from dejalu.engines import FileStore, Local, MemoryStore, SpillStore
 from dejalu.errors import StoreError
 
 TABLE = pa.table({"a": [1, 2, 3], "t": ["x", "y", None]}).replace_schema_metadata({b"k": b"v"})
 
 
-@pytest.fixture(params=["memory", "files"])
+@pytest.fixture(params=["memory", "files", "spilling", "spilling from the start"])
 def store(request, tmp_path):
-    return MemoryStore() if request.param == "memory" else FileStore(tmp_path / "store")
+    if request.param == "memory":
+        return MemoryStore()
+    if request.param == "files":
+        return FileStore(tmp_path / "store")
+    return SpillStore(0 if "start" in request.param else 200, lambda: FileStore(tmp_path / "store"))
 
 
 def test_what_was_put_is_got(store):
@@ -25,6 +29,15 @@ def test_what_was_put_is_got(store):
     assert not store.has("s/1")
     with pytest.raises(StoreError):
         store.get("s/1")
+
+
+def test_some_columns_of_a_table(store):
+    store.put("s/2", TABLE)
+    assert store.get("s/2", ["t"]).to_pydict() == {"t": ["x", "y", None]}
+    assert store.get("s/2", ["t", "a"]).schema.names == ["t", "a"]
+    assert store.get("s/2", []).schema.names == []
+    store.stream("s/3", TABLE.schema, [TABLE.to_batches()[0].slice(i, 1) for i in range(3)])
+    assert [store.batch("s/3", i).column(0)[0].as_py() for i in range(3)] == [1, 2, 3]
 
 
 def test_a_note_is_asked_after_the_last_batch(store):
@@ -76,3 +89,29 @@ def test_local_engine_raises_what_a_task_raised(threads):
 
     with pytest.raises(ValueError, match="three"):
         Local(threads).map(task, range(8))
+
+
+def test_tables_beyond_the_limit_go_to_files_and_free_their_share(tmp_path):
+    size = TABLE.nbytes
+    store = SpillStore(2 * size, lambda: FileStore(tmp_path / "store"))
+    for i in range(4):
+        store.put(f"t/{i}", TABLE)
+    assert len(list(tmp_path.rglob("*.table"))) == 2
+    store.drop("t/0")
+    store.put("t/4", TABLE)
+    assert len(list(tmp_path.rglob("*.table"))) == 2
+    assert all(store.get(f"t/{i}").equals(TABLE) for i in (1, 2, 3, 4))
+
+
+def test_what_changes_after_it_was_written_is_noticed(tmp_path):
+    store = FileStore(tmp_path)
+    for name in ("column", "batch", "whole"):
+        store.put(name, TABLE)
+        data = bytearray((tmp_path / f"{name}.table").read_bytes())
+        data[data.index(b"\x01\0\0\0\0\0\0\0\x02")] = 9  # the first value of column a
+        (tmp_path / f"{name}.table").write_bytes(data)
+    assert store.get("column", ["t"]).num_rows == 3  # which it does not touch
+    for read in (lambda: store.get("column", ["a"]), lambda: store.batch("batch", 0), lambda: store.get("whole")):
+        with pytest.raises(StoreError, match="content has changed"):
+            read()
+    assert not store.has("whole")

@@ -129,7 +129,7 @@ class FileStore:
 
     def get(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return a table through a memory map, or some columns by reading them."""
-        return self._read(name, columns)
+        return pa.table({}) if columns is not None and not columns else self._read(name, columns)
 
     def batch(self, name: str, index: int) -> pa.RecordBatch:
         """Return one batch of a table by reading it."""

@@ -143,6 +143,8 @@ class Corpus:
     def table(self, i: int, *columns: str) -> pa.Table:
         """Columns of piece i, those that it has."""
         have = [c for c in columns if c in self.facts[i].columns]
+        if not have:
+            return pa.table({})
         table = self._whole(i, have) if self._held is None else self._held[i].select(have)
         return table if self.facts[i].docs == table.num_rows else table.slice(0, 0)
 

@@ -1,0 +1,62 @@
+"""A memory budget changes what is held, never what is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dejalu
+from dejalu.errors import UsageError
+from dejalu.plan import Execution
+from dejalu.run.budget import Budget
+
+N = 70_000  # beyond what 64 MiB hold as compact sketches
+
+
+def texts() -> list[str]:
+    """Short texts; every seventh repeats an earlier one, with a word changed or as it is."""
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 50_000, (N, 30))
+    for i in range(7, N, 7):
+        words[i] = words[rng.integers(0, i)]
+        if i % 3:
+            words[i, rng.integers(0, 30)] = 77
+    return [" ".join(f"w{w}" for w in row) for row in words.tolist()]
+
+
+def test_the_same_answer_in_little_memory(tmp_path):
+    collection = texts()
+    plenty = dejalu.dedup(collection, threads=1)
+    assert plenty.report["removed_near"] > 100
+    assert plenty.report["removed_equal"] > 100
+    for threads in (1, 2):
+        tight = dejalu.dedup(collection, memory="64MiB", text_cache=1 << 20, tmp=tmp_path, threads=threads)
+        np.testing.assert_array_equal(tight.twin, plenty.twin)
+        np.testing.assert_array_equal(tight.similarity, plenty.similarity)
+        assert tight.report["digest"] == plenty.report["digest"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [(0, 0), ("600MB", 600_000_000), ("2GB", 2 * 10**9), ("1.5GiB", 3 << 29), (" 64 MiB", 1 << 26), ("70m", 70 << 20)],
+)
+def test_amounts_of_memory(given, size):
+    assert Execution(memory=given).memory == size
+
+
+@pytest.mark.parametrize("given", ["1MB", 5, -1, "much", "2XB", True, None, "GB"])
+def test_amounts_that_are_none(given):
+    with pytest.raises(UsageError, match="memory="):
+        Execution(memory=given)
+
+
+def test_shares_stay_within_the_budget():
+    for memory in (64 << 20, 600_000_000, 2_000_000_000, 64 << 30):
+        for threads in (1, 2, 64):
+            budget = Budget.of(Execution(memory=memory, threads=threads), 0)
+            assert budget.total == memory
+            assert budget.texts + budget.sketches + budget.packed + budget.members <= memory
+            assert threads * budget.rows * 12 <= max(memory // 4, threads << 20)
+            assert threads * (budget.batch + budget.buffer + budget.settle) <= max(memory // 4, 3 * threads << 20)
+    assert Budget.of(Execution(threads=1), 16 << 30).total == 8 << 30
