@@ -97,7 +97,18 @@ class Job:
             cache = TextCache(budget.texts if plan.method == "minhash" else 0)  # where something will be verified
             progress = progress or Silent()
             with _store(execution, None if previous else work, budget) as store:
-                context = Context(opened, plan, store, cache, meter, progress, execution.batch_rows, budget, words)
+                context = Context(
+                    opened,
+                    plan,
+                    store,
+                    cache,
+                    meter,
+                    progress,
+                    execution.batch_rows,
+                    budget,
+                    words,
+                    read_ahead=len(pieces) < execution.workers,
+                )
                 job = cls(
                     source=opened,
                     plan=plan,

@@ -18,6 +18,7 @@ from ..engines import Store
 from ..plan import Plan
 from ..read import stop
 from ..represent import Segmenter, Signed
+from .ahead import ahead
 from .budget import Budget
 from .corpus import ID, ID_KIND, KEEP, KEEP_KIND, SOURCE, Facts, band_name, sketch_name
 from .meter import Meter, Progress
@@ -40,6 +41,7 @@ class Context:
     batch_rows: int
     budget: Budget
     segmenter: Segmenter | None
+    read_ahead: bool = False  # there are fewer pieces than threads
 
 
 def sketch_piece(run: Context, piece: Piece) -> None:
@@ -52,7 +54,8 @@ def sketch_piece(run: Context, piece: Piece) -> None:
     on_problem = stop if run.plan.on_error == "stop" else facts.problems.append
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for docs in run.meter.iterate("read", run.source.read(piece, run.batch_rows, run.budget.batch, on_problem)):
+        coming = run.meter.iterate("read", run.source.read(piece, run.batch_rows, run.budget.batch, on_problem))
+        for docs in ahead(coming) if run.read_ahead else coming:
             with run.meter.room("represent"):
                 signed = _sign(run, docs)
                 _count(facts, signed)
