@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dejalu
@@ -35,6 +37,22 @@ def test_the_same_answer_in_little_memory(tmp_path):
         np.testing.assert_array_equal(tight.similarity, plenty.similarity)
         assert tight.report["digest"] == plenty.report["digest"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pieces_of_one_file_partly_in_memory(tmp_path, monkeypatch):
+    """Texts come from memory for some pieces of a file and from the file for others, in any order."""
+    from dejalu.read import parquet
+
+    monkeypatch.setattr(parquet, "PIECE_BYTES", 200_000)
+    table = pa.table({"text": texts()[:20_000]})
+    pq.write_table(table, tmp_path / "one.parquet", row_group_size=1_000)
+    plenty = dejalu.dedup(table)
+    assert plenty.report["removed_near"] > 50
+    for cache in (300_000, 1_000_000, 2_000_000):
+        for threads in (1, 2):
+            tight = dejalu.dedup(tmp_path / "one.parquet", text_cache=cache, threads=threads, partitions=5)
+            np.testing.assert_array_equal(tight.twin, plenty.twin)
+            np.testing.assert_array_equal(tight.similarity, plenty.similarity)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ..data import I64, U8, U64
 from ..errors import StoreError
 from .corpus import Corpus
 from .job import Job
-from .texts import Members, View, fetch, files_of, missing, stream
+from .texts import Members, View, fetch, files_of, find, missing, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,7 @@ class Stored:
         have = np.concatenate([np.zeros(0, np.int64), *own])
         keys = _rows(batches, "keys", 8 * bands).view(np.uint64)
         packed = _rows(batches, "packed", plan.slots)
-        at = np.argsort(have, kind="stable")
-        at = at[np.searchsorted(have[at], places)]
+        at = find(have, places)
         which = np.repeat(np.arange(len(batches)), [len(o) for o in own])
         row = np.arange(len(have)) - np.repeat(np.cumsum([0, *(len(o) for o in own)])[:-1], [len(o) for o in own])
         texts = [text_of(b) for b in batches]
@@ -169,10 +168,9 @@ def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64) -> l
             found.append(_write(job, corpus, f"{done}-{len(found):05d}", held))
         held, size = [], 0
 
-    first = 0
     for own, text in job.meter.iterate("read", _texts(job, corpus, part, places)):
-        held.append((own, text, partition[first : first + len(own)]))
-        first, size = first + len(own), size + text.nbytes
+        held.append((own, text, partition[np.searchsorted(places, own)]))
+        size += text.nbytes
         if size >= job.budget.buffer:
             write()
     if held:
@@ -183,7 +181,7 @@ def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64) -> l
 
 
 def _texts(job: Job, corpus: Corpus, part: int, places: I64) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """Texts of some places (ascending) of one input: pieces in memory from there, the others read again."""
+    """Texts of some places (ascending) of one input: first those in memory, then the others, read again."""
     which = np.searchsorted(corpus.start, places, "right") - 1
     borders = np.flatnonzero(np.diff(which)) + 1
     absent: list[I64] = []

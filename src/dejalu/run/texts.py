@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..data import I64, U8, U64, row_of, text_buffers
-from ..errors import ChangedInput
+from ..errors import ChangedInput, StoreError
 from ..kernels import gather
 from .corpus import Corpus
 from .sources import Source
@@ -123,10 +123,22 @@ def fetch(corpus: Corpus, cache: TextCache, further: Sequence[tuple[I64, pa.Larg
     none = np.zeros(0, np.int64)
     sizes = [np.diff(offsets)[r] if len(r) else none for (_, offsets), r in zip(batches, rows, strict=True)]
     which = np.repeat(np.arange(len(batches)), [len(r) for r in rows])
-    have = np.concatenate([none, *where])
-    at = np.argsort(have, kind="stable")
-    chosen = at[np.searchsorted(have[at], places)]
+    chosen = find(np.concatenate([none, *where]), places)
     return View(batches, which[chosen], np.concatenate([none, *rows])[chosen], np.concatenate([none, *sizes])[chosen])
+
+
+def find(have: I64, wanted: I64) -> I64:
+    """Where each wanted place stands in `have` (any order, each once).
+
+    Raises:
+        StoreError: one is not there.
+    """
+    order = np.argsort(have, kind="stable")
+    at = np.searchsorted(have[order], wanted)
+    if len(wanted) and (not len(have) or at.max() == len(have) or not np.array_equal(have[order[at]], wanted)):
+        raise StoreError("a text that was kept for verification is not there any more; start again with --overwrite")
+    found: I64 = order[at]
+    return found
 
 
 def files_of(corpus: Corpus, places: I64) -> list[tuple[int, I64]]:
