@@ -12,7 +12,6 @@ import numpy as np
 from ..act import apply as applied
 from ..act import manifest, report
 from ..act.early import check_inputs
-from ..act.evidence import read_removed
 from ..act.files import Written
 from ..act.manifest import Manifest
 from ..act.output import check_output, clear
@@ -22,7 +21,7 @@ from ..errors import OutputError, UsageError
 from ..plan import Execution, Plan
 from .job import WORK, Job, recorded
 from .meter import Progress
-from .result import Result
+from .result import Decided, Result, Stored
 from .sources import FileSource
 from .writing import read_positions, write_files
 
@@ -98,24 +97,26 @@ def read_back(folder: Path, source: FileSource, out: Path | None) -> Result:
     rows = {entry["file"]: int(entry["rows"]) for entry in told["files"]}
     starts = np.concatenate(([0], np.cumsum([rows[i.file] for i in source.inputs]))).astype(np.int64)
     place = {i.file: int(starts[i.part]) for i in source.inputs}
-    n = int(starts[-1])
-    keep, twin, similarity = np.ones(n, np.bool_), np.full(n, -1, np.int64), np.full(n, np.nan)
-    tables = {i.file: read_removed(folder, i.file) for i in source.inputs}
-    for file, table in tables.items():
-        own = table.column("row").to_numpy() + place[file]
-        keep[own] = False
-        first = np.array([place[f] for f in table.column("twin_file").to_pylist()], np.int64)
-        twin[own] = first + table.column("twin_row").to_numpy()
-        similarity[own] = table.column("similarity").to_numpy()
-    for entry in applied.load(folder).verdicts():
-        keep[place[entry.input.file] + entry.set_aside] = False
-    facts = facts_of(told)
+    tables = Stored(folder, source.inputs)
+
+    def decide() -> Decided:
+        n = int(starts[-1])
+        keep, twin, similarity = np.ones(n, np.bool_), np.full(n, -1, np.int64), np.full(n, np.nan)
+        for file, table in tables.items():
+            own = table.column("row").to_numpy() + place[file]
+            keep[own] = False
+            first = np.array([place[f] for f in table.column("twin_file").to_pylist()], np.int64)
+            twin[own] = first + table.column("twin_row").to_numpy()
+            similarity[own] = table.column("similarity").to_numpy()
+        for entry in applied.load(folder).verdicts():
+            keep[place[entry.input.file] + entry.set_aside] = False
+        return Decided(keep, twin, similarity)
+
     return Result(
-        keep,
-        twin,
-        similarity,
+        starts,
+        decide,
         source.inputs,
-        facts,
+        facts_of(told),
         told,
         tables,
         lambda positions: read_positions(source, starts, positions),

@@ -250,6 +250,17 @@ class Corpus:
         positions: I64 = self.part_start[part_of(ids)] + row_of(ids)
         return positions
 
+    def runs(self) -> list[slice | I64]:
+        """Positions of all documents: a stretch for each piece, or each by itself where records were set aside."""
+        found: list[slice | I64] = []
+        for i, (piece, facts) in enumerate(zip(self.pieces, self.facts, strict=True)):
+            first = int(self.part_start[piece.part]) + facts.first
+            if facts.gaps:
+                found.append(self.positions(np.arange(self.start[i], self.start[i + 1])))
+            elif facts.docs:
+                found.append(slice(first, first + facts.docs))
+        return found
+
     @property
     def total(self) -> Facts:
         """The counts of all pieces together; `rows` is the number of records, set-aside ones included."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from ..errors import GateClosed
 from .corpus import ID, ID_KIND, Corpus
 from .gathering import gather
 from .job import Job
-from .result import Result
+from .result import Decided, Result, Stored
 from .writing import read_positions, write_corpus
 
 
@@ -27,18 +29,13 @@ def finish(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int) -> Result
     Raises:
         GateClosed: a source loses more than `max_removal`; evidence and report are there, no corpus.
     """
-    with job.meter.room("act"):
-        tables = evidence_tables(job, corpus, verdicts)
-        digest = Digest()
-        for file, table in tables.items():
-            digest.add(file, table)
+    digest, written, tables = _evidence(job, corpus, verdicts)
     audit = _audit(job, corpus, verdicts) if job.plan.audit else None
     with job.meter.room("act"):
-        facts = gather(job, corpus, verdicts, skipped, digest.hexdigest(), audit)
-    written: list[Written] = []
+        facts = gather(job, corpus, verdicts, skipped, digest, audit)
     if job.evidence is not None:
         with job.meter.room("act"):
-            written = _write_evidence(job, tables, corpus)
+            written += _write_rest(job, corpus)
             report.write(job.evidence, _timed(job, facts))
             manifest.save(job.evidence / manifest.MANIFEST, replace(job.manifest("gated"), evidence=written))
     gate(job, facts)
@@ -53,42 +50,60 @@ def finish(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int) -> Result
     return result
 
 
-def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> dict[str, pa.Table]:
+def _evidence(job: Job, corpus: Corpus, verdicts: Verdicts) -> tuple[str, list[Written], Mapping[str, pa.Table]]:
+    """Write the evidence of each input, some inputs at a time; without a folder for it, hold it.
+
+    Returns:
+        the logical digest, the files written, the tables.
+    """
+    digest, written, held = Digest(), list[Written](), dict[str, pa.Table]()
+    folder, inputs = job.evidence, job.source.inputs
+    with job.meter.room("act"):
+        tables = evidence_tables(job, corpus, verdicts)
+        while some := list(islice(tables, job.execution.workers)):
+            for file, table in some:
+                digest.add(file, table)
+            if folder is None:
+                held.update(some)
+            else:
+                written += job.engine.map(lambda item: evidence.write_removed(folder, *item), some)
+    return digest.hexdigest(), written, held if folder is None else Stored(folder, inputs)
+
+
+def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> Iterator[tuple[str, pa.Table]]:
     """The evidence columns of each input, rows ascending; an empty table where nothing was removed."""
     inputs = job.source.inputs
     target = ids.unify(*(ids.summarise(*_ids(corpus, i)) for i in range(len(corpus.pieces))))
 
     def ids_of(places: I64) -> pa.Array:
-        unique, back = np.unique(places, return_inverse=True)
-        borders = np.searchsorted(unique, corpus.start)
+        """Ids of places (ascending)."""
+        borders = np.searchsorted(places, corpus.start)
         found = []
         for i in np.flatnonzero(np.diff(borders)):
-            rows = unique[borders[i] : borders[i + 1]] - corpus.start[i]
+            rows = places[borders[i] : borders[i + 1]] - corpus.start[i]
             column, kind = _ids(corpus, int(i))
             column = None if column is None else column.take(pa.array(rows))
             found.append(_one(ids.convert(column, None if kind is None else kind[rows], target, len(rows))))
-        return pa.concat_arrays(found).take(pa.array(back)) if found else pa.nulls(0, target.type)
+        return pa.concat_arrays(found) if found else pa.nulls(0, target.type)
 
-    own, twins = ids_of(verdicts.id), ids_of(verdicts.twin)
-    removed, twin = corpus.ids_at(verdicts.id), corpus.ids_at(verdicts.twin)
+    kept, which = np.unique(verdicts.twin, return_inverse=True)
+    kept_ids = ids_of(kept)
     names = pa.array([i.file for i in inputs], pa.string())
-    twin_file = names.take(pa.array(part_of(twin)))
-    borders = np.searchsorted(part_of(removed), np.arange(len(inputs) + 1))
-    tables = {}
+    first_piece = np.searchsorted([p.part for p in corpus.pieces], np.arange(len(inputs) + 1))
+    borders = np.searchsorted(verdicts.id, corpus.start[first_piece])
     for i, first, last in zip(inputs, borders[:-1], borders[1:], strict=True):
         cut = slice(int(first), int(last))
-        size = int(last - first)
-        tables[i.file] = evidence.removed_table(
-            row_of(removed[cut]),
-            own.slice(int(first), size),
-            twin_file.slice(int(first), size),
-            row_of(twin[cut]),
-            twins.slice(int(first), size),
+        twin = corpus.ids_at(verdicts.twin[cut])
+        yield i.file, evidence.removed_table(
+            row_of(corpus.ids_at(verdicts.id[cut])),
+            ids_of(verdicts.id[cut]),
+            names.take(pa.array(part_of(twin))),
+            row_of(twin),
+            kept_ids.take(pa.array(which[cut])),
             verdicts.similarity[cut],
             verdicts.measure[cut],
             verdicts.method[cut],
         )
-    return tables
 
 
 def _ids(corpus: Corpus, i: int) -> tuple[pa.Array | None, U8 | None]:
@@ -112,12 +127,11 @@ def _timed(job: Job, facts: Facts) -> Facts:
     return replace(facts, rooms=rooms, run={**facts.run, **cost})
 
 
-def _write_evidence(job: Job, tables: dict[str, pa.Table], corpus: Corpus) -> list[Written]:
+def _write_rest(job: Job, corpus: Corpus) -> list[Written]:
     folder = job.evidence
     assert folder is not None
-    written = job.engine.map(lambda item: evidence.write_removed(folder, *item), tables.items())
     aside = evidence.write_set_aside(folder, corpus.total.problems)
-    written.append(report.write_plan(folder, {"plan_version": 1, **job.plan.to_dict()}))
+    written = [report.write_plan(folder, {"plan_version": 1, **job.plan.to_dict()})]
     return [*written, aside] if aside else written
 
 
@@ -158,21 +172,25 @@ def _audit(job: Job, corpus: Corpus, verdicts: Verdicts) -> Any:
     return audit(job, corpus, verdicts)
 
 
-def _result(job: Job, corpus: Corpus, verdicts: Verdicts, tables: dict[str, pa.Table], facts: Facts) -> Result:
-    total = int(corpus.part_start[-1])
-    keep = np.zeros(total, np.bool_)
-    keep[corpus.positions(np.arange(corpus.n))] = True
-    removed = corpus.positions(verdicts.id)
-    keep[removed] = False
-    twin = np.full(total, -1, np.int64)
-    twin[removed] = corpus.positions(verdicts.twin)
-    similarity = np.full(total, np.nan)
-    similarity[removed] = verdicts.similarity
+def _result(job: Job, corpus: Corpus, verdicts: Verdicts, tables: Mapping[str, pa.Table], facts: Facts) -> Result:
     starts, source = corpus.part_start, job.source
+    removed, twins = corpus.positions(verdicts.id), corpus.positions(verdicts.twin)
+    documents = corpus.runs()
+
+    def decide() -> Decided:
+        keep = np.zeros(int(starts[-1]), np.bool_)
+        for run in documents:
+            keep[run] = True
+        keep[removed] = False
+        twin = np.full(len(keep), -1, np.int64)
+        twin[removed] = twins
+        similarity = np.full(len(keep), np.nan)
+        similarity[removed] = verdicts.similarity
+        return Decided(keep, twin, similarity)
 
     def texts(positions: I64) -> list[str | None]:
         return read_positions(source, starts, positions)
 
     return Result(
-        keep, twin, similarity, source.inputs, facts, report.build(facts), tables, texts, job.evidence, job.to
+        starts, decide, source.inputs, facts, report.build(facts), tables, texts, job.evidence, job.to
     )

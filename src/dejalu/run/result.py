@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import represent
+from ..act.evidence import read_removed
 from ..act.facts import Facts
 from ..data import F64, I64, Bool, Input
 from ..errors import UsageError
@@ -21,21 +23,44 @@ from .texts import as_strings
 Fetch = Callable[[I64], list[str | None]]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result:
-    """The verdict on every document, by position: its record counted over all inputs, in input order.
-
-    Attributes:
-        keep: (n,) bool; False for removed documents and for damaged records that were set aside.
-        twin: (n,) int64; position of the kept document that a removed one repeats, -1 where kept.
-        similarity: (n,) float64 in [0, 1]; true similarity to the twin, NaN where kept.
-        inputs: the inputs in order; report: report.json as a dict; warnings: sentences worth reading.
-        evidence, output: folders that were written, or None.
-    """
+class Decided(NamedTuple):
+    """The verdicts as arrays by position."""
 
     keep: Bool
     twin: I64
     similarity: F64
+
+
+class Stored(Mapping[str, pa.Table]):
+    """The evidence tables of a run that wrote them, read when they are asked for."""
+
+    def __init__(self, folder: Path, inputs: Sequence[Input]) -> None:
+        self._folder, self._files = folder, [i.file for i in inputs]
+
+    def __getitem__(self, file: str) -> pa.Table:
+        return read_removed(self._folder, file)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The verdict on every document, by position: its record counted over all inputs, in input order.
+
+    Attributes:
+        starts: (inputs + 1,) int64: position of the first record of each input, and the number of all.
+        decide: makes the arrays, when they are asked for.
+        inputs: the inputs in order; report: report.json as a dict; warnings: sentences worth reading.
+        tables: file → its evidence.
+        evidence, output: folders that were written, or None.
+    """
+
+    starts: I64
+    decide: Callable[[], Decided]
     inputs: Sequence[Input]
     facts: Facts
     report: Mapping[str, Any]
@@ -44,13 +69,32 @@ class Result:
     evidence: Path | None = None
     output: Path | None = None
 
+    @cached_property
+    def _decided(self) -> Decided:
+        return self.decide()
+
+    @property
+    def keep(self) -> Bool:
+        """(n,) bool; False for removed documents and for damaged records that were set aside."""
+        return self._decided.keep
+
+    @property
+    def twin(self) -> I64:
+        """(n,) int64; position of the kept document that a removed one repeats, -1 where kept."""
+        return self._decided.twin
+
+    @property
+    def similarity(self) -> F64:
+        """(n,) float64 in [0, 1]; true similarity to the twin, NaN where kept."""
+        return self._decided.similarity
+
     @property
     def warnings(self) -> list[str]:
         """Sentences worth reading before the result is used."""
         return list(self.report["warnings"])
 
     def __len__(self) -> int:
-        return len(self.keep)
+        return int(self.starts[-1])
 
     def clusters(self) -> dict[int, list[int]]:
         """Map each kept position that has copies to the positions removed for it, ascending."""
@@ -112,14 +156,21 @@ class Result:
 
         Near duplicates come before equal texts, since they are what one wants to look at.
         """
-        table = self.removed()
-        near = np.flatnonzero(pc.not_equal(table.column("measure"), "equal").to_numpy(zero_copy_only=False))
-        equal = np.setdiff1d(np.arange(min(table.num_rows, len(near) + limit)), near)
-        chosen = np.concatenate((near, equal)).astype(np.int64)[:limit]
-        rows: list[dict[str, Any]] = _readable(table.take(pa.array(chosen))).to_pylist()
+        near: list[dict[str, Any]] = []
+        equal: list[dict[str, Any]] = []
+        for file, table in self.tables.items():
+            exact = pc.equal(table.column("measure"), "equal").to_numpy(zero_copy_only=False)
+            for rows, which in ((near, ~exact), (equal, exact)):
+                chosen = np.flatnonzero(which)[: limit - len(rows)]
+                rows += [{"file": file, **row} for row in _readable(table.take(pa.array(chosen))).to_pylist()]
+            if len(near) >= limit:
+                break
+        rows = (near + equal)[:limit]
         if self.fetch is not None and rows:
-            removed = np.flatnonzero(self.twin >= 0)[chosen]
-            texts = self.fetch(np.concatenate((removed, self.twin[removed])))
+            place = dict(zip((i.file for i in self.inputs), self.starts.tolist(), strict=False))
+            removed = [place[row["file"]] + row["row"] for row in rows]
+            twins = [place[row["twin_file"]] + row["twin_row"] for row in rows]
+            texts = self.fetch(np.array(removed + twins, np.int64))
             for i, row in enumerate(rows):
                 row["text"], row["twin_text"] = texts[i], texts[len(rows) + i]
         return rows
