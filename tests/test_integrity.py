@@ -37,7 +37,7 @@ def cut(path: Path) -> None:
 
 
 def run(source, out, **options):
-    settings = Execution(text_cache=0, partitions=3, memory="64MiB", **options)
+    settings = Execution(text_cache=0, partitions=3, memory="64MiB", store="files", **options)
     return lambda progress: flow.run([source], out, plan=Plan(), execution=settings, progress=progress)
 
 

@@ -2,7 +2,7 @@
 
     facts → report, warn, summary    what is told
     ids, evidence, digest            what is proved
-    tags, lines, parquet → corpus    what is written
+    tags, lines, parquet, warc → corpus    what is written
     output, early, files, manifest, apply   what is refused, how safely it is written, and again
 
 `summary` is imported where a terminal is written to: it needs rich.

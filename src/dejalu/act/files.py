@@ -130,6 +130,12 @@ def copy(source: Path, target: Path) -> None:
             shutil.copyfileobj(reader, writer, 4 * _BLOCK)
 
 
+def copy_stream(reader: BinaryIO, target: Path) -> None:
+    """Copy what comes from a stream to a file."""
+    with atomic_file(target) as writer:
+        shutil.copyfileobj(reader, writer, 4 * _BLOCK)
+
+
 def _copy_range(reader: int, writer: int) -> bool:
     """Copy by copy_file_range; False where the system or the file systems cannot, with nothing copied."""
     if not hasattr(os, "copy_file_range"):

@@ -128,6 +128,7 @@ def same_run(manifest: Manifest, plan: Mapping[str, Any], inputs: Sequence[Input
 
 def _same_input(then: Input, now: Input) -> None:
     told = {"path": "path", "size": "size in bytes", "mtime_ns": "time of modification", "part": "place"}
+    told |= {"version": "version"}  # of a remote file, such as its ETag
     for name, words in told.items():
         old, new = getattr(then, name), getattr(now, name)
         if old != new:
@@ -138,9 +139,10 @@ def _same_input(then: Input, now: Input) -> None:
 
 
 def inputs_unchanged(inputs: Sequence[Input]) -> None:
-    """Check on the disk that all inputs are what they were (ChangedInput)."""
+    """Check that all inputs are what they were (ChangedInput); a remote one is checked whenever it is opened."""
     for entry in inputs:
-        unchanged(Path(entry.path), entry.file, entry.size, entry.mtime_ns)
+        if "://" not in entry.path:
+            unchanged(Path(entry.path), entry.file, entry.size, entry.mtime_ns)
 
 
 def verify(manifest: Manifest, out: Path | None, evidence: Path, *, threads: int = 1) -> int:

@@ -6,6 +6,7 @@ Folders are compared by device and inode, so that links, bind mounts and other s
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ from ..errors import OutputError, UsageError
 from .files import explain
 
 _Id = tuple[int, int]
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:")  # what Path leaves of s3:// as its first part; no drive letter
 
 
 def check_output(
@@ -43,14 +45,22 @@ def check_output(
     if overwrite and resume:
         raise UsageError("--overwrite starts anew and --resume goes on: give one of them.")
     places = [Path(root) for root in roots]
+    files = [entry.file for entry in inputs]
+    inputs = _local(inputs)
     named = [("output", "-o", out), ("evidence", "--evidence", evidence)]
+    for what, option, folder in named:
+        if folder is not None and _ADDRESS.fullmatch(folder.parts[0] if folder.parts else ""):
+            raise UsageError(
+                f"the {what} {folder} is an address: output is written to a folder of this machine only. "
+                f"Name one ({option}), and copy it there when the run is done."
+            )
     for what, option, folder in named:
         if folder is not None:
             _not_a_file(what, option, folder, inputs)
             _apart_from_inputs(what, option, folder, inputs, places)
     if out is not None and evidence is not None:
         _apart(out, evidence)
-    _no_shared_names([entry.file for entry in inputs])
+    _no_shared_names(files)
     for what, option, folder in named:
         if folder is None or overwrite or resume or (what == "evidence" and evidence_is_read):
             continue
@@ -92,7 +102,7 @@ def clear(folder: Path, inputs: Sequence[Input] = ()) -> None:
         raise OutputError(f"{folder} is a mounted disk: --overwrite does not clear it. Name a folder on it.")
     if (top / ".git").exists():
         raise OutputError(f"{folder} is a git repository: --overwrite does not clear it. Choose another folder.")
-    for entry in inputs:
+    for entry in _local(inputs):
         if _identity(top) in _ancestors(Path(entry.path)):
             raise OutputError(f"{folder} holds the input {entry.path}: it is not cleared. Choose another folder.")
     try:
@@ -102,6 +112,11 @@ def clear(folder: Path, inputs: Sequence[Input] = ()) -> None:
         raise OutputError(
             f"{folder} could not be cleared: {error}. Make what it holds yours to delete, or choose another folder."
         ) from error
+
+
+def _local(inputs: Sequence[Input]) -> list[Input]:
+    """The inputs that lie on this machine."""
+    return [entry for entry in inputs if "://" not in entry.path]
 
 
 def _empty(folder: Path) -> None:

@@ -8,7 +8,7 @@ INT96, list names) are kept.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,8 +31,10 @@ _ENCODINGS = {"DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRA
 _OPTIONS = set(inspect.signature(pq.ParquetWriter.__init__).parameters)
 
 
-def rewrite(source: Path, target: Path, decisions: Decisions, *, whole: bool = True) -> None:
-    """Write `source` to `target` by the decisions.
+def rewrite(
+    source: Path | Callable[[], BinaryIO], target: Path, decisions: Decisions, *, whole: bool = True
+) -> None:
+    """Write `source`, a file or what opens one, to `target` by the decisions.
 
     `whole=False`: the file was found damaged; only its first `decisions.rows` rows can be read and are written.
 
@@ -41,11 +43,11 @@ def rewrite(source: Path, target: Path, decisions: Decisions, *, whole: bool = T
         DamagedInput: a column that was not needed before cannot be read.
         OutputError: an added column is there already, or the output cannot be written.
     """
-    with open(source, "rb") as raw, pq.ParquetFile(source) as reader:
+    with _open(source) as raw, _reader(source) as reader:
         meta = reader.metadata
         if meta.num_rows != decisions.rows and (whole or meta.num_rows < decisions.rows):
             raise ChangedInput(
-                f"{decisions.file}: {source} has {meta.num_rows:,} rows, {decisions.rows:,} were read. "
+                f"{decisions.file}: the file has {meta.num_rows:,} rows, {decisions.rows:,} were read. "
                 "It changed during the run: start anew with --overwrite."
             )
         check_columns(decisions.file, reader.schema_arrow.names, decisions.added)
@@ -58,13 +60,23 @@ def rewrite(source: Path, target: Path, decisions: Decisions, *, whole: bool = T
             # Without a schema of its own the writer adds no metadata; ours is the file's, key by key, as it was.
             schema = schema.remove_metadata()
         with atomic(target) as temporary, pq.ParquetWriter(temporary, schema, **settings) as writer:
-            for table in _tables(reader, decisions, schema, source):
+            for table in _tables(reader, decisions, schema):
                 # At least 1: a row group holds what one call gives it.
                 writer.write_table(table, row_group_size=max(1, table.num_rows))
             if not settings["store_schema"]:
                 writer.add_key_value_metadata(
                     {key: value for key, value in keys.items() if verbatim or key not in _SCHEMA_COPIES}
                 )
+
+
+def _open(source: Path | Callable[[], BinaryIO]) -> BinaryIO:
+    return open(source, "rb") if isinstance(source, Path) else source()
+
+
+def _reader(source: Path | Callable[[], BinaryIO]) -> pq.ParquetFile:
+    if isinstance(source, Path):
+        return pq.ParquetFile(source)
+    return pq.ParquetFile(source(), pre_buffer=True)  # far away: few requests, each for much
 
 
 def _schema(schema: pa.Schema, decisions: Decisions) -> pa.Schema:
@@ -74,7 +86,7 @@ def _schema(schema: pa.Schema, decisions: Decisions) -> pa.Schema:
     return schema.with_metadata(kept) if decisions.added.names else schema
 
 
-def _tables(reader: pq.ParquetFile, decisions: Decisions, schema: pa.Schema, source: Path) -> Iterator[pa.Table]:
+def _tables(reader: pq.ParquetFile, decisions: Decisions, schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield what becomes one row group each, in order."""
     first = 0
     for group in range(reader.metadata.num_row_groups):
@@ -85,7 +97,7 @@ def _tables(reader: pq.ParquetFile, decisions: Decisions, schema: pa.Schema, sou
         lost = decisions.written(first, count) is not None
         gathered: list[pa.RecordBatch] = []
         held = 0
-        for decoded in _batches(reader, group, shape, decisions.file, source):
+        for decoded in _batches(reader, group, shape, decisions.file):
             if first >= decisions.rows:
                 break
             batch = decoded.slice(0, min(decoded.num_rows, decisions.rows - first))
@@ -109,7 +121,7 @@ def _join(batches: list[pa.RecordBatch]) -> pa.Table:
 
 
 def _batches(
-    reader: pq.ParquetFile, group: int, shape: pq.RowGroupMetaData, file: str, source: Path
+    reader: pq.ParquetFile, group: int, shape: pq.RowGroupMetaData, file: str
 ) -> Iterator[pa.RecordBatch]:
     """Decode a row group in batches (never joined: text columns may hold more than 2 GiB)."""
     width = max(1, shape.total_byte_size // max(1, shape.num_rows))
@@ -123,7 +135,7 @@ def _batches(
         except (pa.ArrowException, OSError) as error:
             # The text columns were read before; so some other column is damaged, which no option can set aside now.
             raise DamagedInput(
-                f"{file}: row group {group} of {source} cannot be read in all columns: {error}. "
+                f"{file}: row group {group} of the file cannot be read in all columns: {error}. "
                 "Repair the file, or leave it out of the input."
             ) from error
         yield batch

@@ -5,16 +5,18 @@ resolve      which columns of a file are read
 pieces       a file → independent units
 read         a unit → Docs
 rows         only some rows of a file → Docs
-records      a line file → its raw records, for writing them back
+records      a jsonl, csv or warc file → its raw records, for writing them back
+opener       a remote file → what opens it, for writing it back
+versions     what shapes the texts beside dejalu and pyarrow
 from_memory  lists, arrays, tables → the same, without files
 """
 
 from .columns import Columns
 from .discover import SUFFIXES, Discovery, discover
-from .files import pieces, read, records, resolve, rows
+from .files import opener, pieces, read, records, resolve, rows, versions
 from .memory import Memory, from_memory, is_paths
 from .pieces import Piece
-from .problems import Collector, OnProblem, describe, stop
+from .problems import Collector, OnPassed, OnProblem, describe, stop
 
 __all__ = [
     "SUFFIXES",
@@ -22,16 +24,19 @@ __all__ = [
     "Columns",
     "Discovery",
     "Memory",
+    "OnPassed",
     "OnProblem",
     "Piece",
     "describe",
     "discover",
     "from_memory",
     "is_paths",
+    "opener",
     "pieces",
     "read",
     "records",
     "resolve",
     "rows",
     "stop",
+    "versions",
 ]

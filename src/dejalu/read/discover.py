@@ -12,9 +12,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from ..data import MAX_PARTS, Input
 from ..errors import UsageError
+from . import remote
 
 # Suffix → format and compression. Of `.json` only the compressed forms are taken, since those are data sets with one
 # object a line (C4, Dolma); a bare `.json` is as often one pretty-printed document or a configuration.
@@ -35,13 +38,22 @@ SUFFIXES: dict[str, tuple[str, str]] = {
     ".tsv.gz": ("csv", "gz"),
     ".tsv.zst": ("csv", "zst"),
     ".txt": ("txt", ""),
+    ".html": ("html", ""),
+    ".htm": ("html", ""),
+    ".xhtml": ("html", ""),
+    ".warc": ("warc", ""),
+    ".warc.gz": ("warc", "gz"),
+    ".warc.zst": ("warc", "zst"),
+    ".wet": ("warc", ""),
+    ".wet.gz": ("warc", "gz"),
+    ".wet.zst": ("warc", "zst"),
 }
 SKIPS = ("hidden", "underscore", "outside_link", "unknown_suffix", "not_a_file", "repeated")
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The input files in input order; how many entries were skipped, by reason; the arguments as absolute paths.
+    """The input files in input order; how many entries were skipped, by reason; the local arguments as absolute paths.
 
     A skipped folder (hidden, `_…`, or a link) counts once and is not looked into.
     """
@@ -61,7 +73,7 @@ def format_of(name: str) -> tuple[str, str] | None:
 
 
 def discover(paths: Sequence[str | os.PathLike[str]]) -> Discovery:
-    """Find the input files of the given files, folders and glob patterns.
+    """Find the input files of the given files, folders, glob patterns and addresses (s3://, https://, hf:// …).
 
     An existing literal name wins over its reading as a pattern. `Input.file` is relative to the argument, or to the
     common parent of all arguments when there are several; a single file's is its name.
@@ -73,7 +85,10 @@ def discover(paths: Sequence[str | os.PathLike[str]]) -> Discovery:
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     skipped = dict.fromkeys(SKIPS, 0)
-    arguments = [a for path in paths for a in _expand(os.fspath(path), skipped)]
+    given = [_local(os.fspath(path)) for path in paths]
+    if any(map(remote.is_address, given)):
+        return _remote(given, skipped)
+    arguments = [a for path in given for a in _expand(path, skipped)]
     if not arguments:
         raise UsageError("no input: name at least one file or folder")
     base = _common_parent(arguments) if len(arguments) > 1 else None
@@ -101,6 +116,84 @@ def discover(paths: Sequence[str | os.PathLike[str]]) -> Discovery:
     if len(inputs) > MAX_PARTS:
         raise UsageError(f"{len(inputs):,} input files: at most {MAX_PARTS:,} fit one run; merge small files first")
     return Discovery(tuple(inputs), skipped, tuple(arguments))
+
+
+def _local(path: str) -> str:
+    """A path, of a file:// address the one that it names."""
+    return url2pathname(urlsplit(path).path) if path.lower().startswith("file://") else path
+
+
+def _remote(paths: Sequence[str], skipped: dict[str, int]) -> Discovery:
+    """Find the files of addresses, by the same rules as on a disk; links there are none."""
+    if here := [path for path in paths if not remote.is_address(path)]:
+        raise UsageError(f"{here[0]}: a local path beside addresses has no parent in common; use separate runs")
+    arguments: list[str] = []
+    for path in paths:
+        arguments += _expand_address(path, skipped)
+    base = remote.parent(arguments) if len(arguments) > 1 else None
+    inputs: dict[str, Input] = {}
+    names: dict[str, str] = {}
+    for argument in arguments:
+        for found, (fmt, compression) in _addressed(argument, skipped):
+            if found.address in inputs:
+                skipped["repeated"] += 1
+                continue
+            file = remote.relative(found.address, argument if base is None else base)
+            if file in names:
+                raise UsageError(
+                    f"{file}: the name of {names[file]} and of {found.address}; use separate runs or rename one"
+                )
+            names[file] = found.address
+            inputs[found.address] = Input(
+                len(inputs), file, found.address, fmt, compression, found.size, version=found.version
+            )
+    if len(inputs) > MAX_PARTS:
+        raise UsageError(f"{len(inputs):,} input files: at most {MAX_PARTS:,} fit one run; merge small files first")
+    return Discovery(tuple(inputs.values()), skipped, ())
+
+
+def _expand_address(path: str, skipped: dict[str, int]) -> Iterator[str]:
+    """The addresses that one stands for, without those that a pattern is not to find."""
+    matches, head = remote.expand(path)
+    if not head:
+        yield from matches
+        return
+    named = {part[0] for part in path.split("/") if part and part[0] in "._"}
+    found = False
+    for match in matches:
+        reason = _skip_reason(remote.relative(match, head).split("/"))
+        if reason is not None and reason[1] not in named:
+            skipped[reason[0]] += 1
+        elif "." in remote.bare(match).rpartition("/")[2] and format_of(remote.bare(match)) is None:
+            skipped["unknown_suffix"] += 1
+        else:
+            found = True
+            yield match
+    if not found:
+        raise UsageError(
+            f"{remote.shown(path)}: matches {len(matches):,} names, none to be read; known suffixes: {_known()}"
+        )
+
+
+def _addressed(argument: str, skipped: dict[str, int]) -> Iterator[tuple[remote.Found, tuple[str, str]]]:
+    """The files of one address with their formats, in a folder by the UTF-8 bytes of their names below it."""
+    before = dict(skipped)
+    files, folder = remote.files(argument)
+    kept = []
+    for found in files:
+        fmt = format_of(remote.bare(found.address).rpartition("/")[2])
+        reason = _skip_reason(remote.relative(found.address, argument).split("/")) if folder else None
+        if reason is not None:
+            skipped[reason[0]] += 1
+        elif fmt is not None:
+            kept.append((found, fmt))
+        elif folder:
+            skipped["unknown_suffix"] += 1
+        else:
+            raise UsageError(f"{argument}: unknown suffix; known are {_known()}")
+    if not kept:
+        raise _nothing(argument, before, skipped)
+    yield from sorted(kept, key=lambda f: remote.relative(f[0].address, argument).encode())
 
 
 def _expand(path: str, skipped: dict[str, int]) -> Iterator[str]:
@@ -164,11 +257,15 @@ def _files(argument: str, skipped: dict[str, int]) -> Iterator[tuple[str, tuple[
     walked = _walk(argument, os.path.realpath(argument), skipped)
     found = sorted(walked, key=lambda f: os.fsencode(_slashes(f[0], argument)))
     if not found:
-        seen = {k: skipped[k] - before[k] for k in skipped if skipped[k] > before[k]}
-        had = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in seen.items())
-        note = f" (skipped: {had})" if had else ""
-        raise UsageError(f"{argument}: no readable file in this folder{note}; known suffixes: {_known()}")
+        raise _nothing(argument, before, skipped)
     yield from found
+
+
+def _nothing(argument: str, before: dict[str, int], skipped: dict[str, int]) -> UsageError:
+    seen = {k: skipped[k] - before[k] for k in skipped if skipped[k] > before[k]}
+    had = ", ".join(f"{n:,} {k.replace('_', ' ')}" for k, n in seen.items())
+    note = f" (skipped: {had})" if had else ""
+    return UsageError(f"{argument}: no readable file in this folder{note}; known suffixes: {_known()}")
 
 
 def _walk(folder: str, root: str, skipped: dict[str, int]) -> Iterator[tuple[str, tuple[str, str]]]:

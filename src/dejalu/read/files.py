@@ -1,4 +1,4 @@
-"""The five questions asked of a file, answered by the module of its format.
+"""The questions asked of a file, answered by the module of its format.
 
 A format is a module with `resolve`, `pieces`, `read` and `rows`, and `records` where the format has lines; its suffixes
 stand in `discover.SUFFIXES`.
@@ -7,18 +7,28 @@ stand in `discover.SUFFIXES`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import ModuleType
+from typing import BinaryIO
 
 from ..data import I64, Docs, Input, Problem, Records
 from ..errors import UsageError
-from . import csv, jsonl, parquet, txt
+from . import csv, html, jsonl, parquet, remote, txt, warc
 from .columns import TEXT_NAMES, Ask, Columns, named
 from .open import Unreadable
 from .pieces import BATCH_BYTES, Piece
-from .problems import OnProblem, stop
+from .problems import OnPassed, OnProblem, stop
 
-FORMATS: dict[str, ModuleType] = {"parquet": parquet, "jsonl": jsonl, "csv": csv, "txt": txt}
+FORMATS: dict[str, ModuleType] = {
+    "parquet": parquet,
+    "jsonl": jsonl,
+    "csv": csv,
+    "txt": txt,
+    "html": html,
+    "warc": warc,
+}
+WITHOUT_TEXT = {"warc"}  # formats with records that are no documents: their `read` takes on_passed
 
 
 def resolve(
@@ -62,6 +72,16 @@ def pieces(input: Input, columns: Columns) -> list[Piece]:
     return found
 
 
+def opener(input: Input) -> Callable[[], BinaryIO] | None:
+    """What opens an input for writing it back, where it does not lie on this machine; else None."""
+    return partial(remote.open_address, input, stream=False) if remote.is_address(input.path) else None
+
+
+def versions(inputs: Sequence[Input]) -> dict[str, str]:
+    """What besides dejalu and pyarrow shapes the texts of these inputs, by name, with its version."""
+    return {"main text by": html.extractor()} if any(i.format in ("html", "warc") for i in inputs) else {}
+
+
 @contextlib.contextmanager
 def _named(input: Input) -> Iterator[None]:
     """Add the file's name and the remedies to what could not be read."""
@@ -79,6 +99,7 @@ def read(
     batch_bytes: int = BATCH_BYTES,
     batch_rows: int | None = None,
     on_problem: OnProblem = stop,
+    on_passed: OnPassed = lambda row, kind: None,
 ) -> Iterator[Docs]:
     """Read a piece as batches of documents: only the columns asked for, in bounded memory.
 
@@ -86,6 +107,7 @@ def read(
         batch_bytes: text of a batch, about; one longer document is a batch of its own.
         batch_rows: documents of a batch at most; it changes nothing but the cuts.
         on_problem: called with each damaged record or file, which is left out; `stop` raises.
+        on_passed: called with row and kind of each record that is no document (WARC).
 
     Yields:
         Docs, in the order of the file.
@@ -94,9 +116,10 @@ def read(
         on_problem(Problem(input.file, -1, None, columns.damage))
         return
     module = FORMATS[input.format]
+    more = {"on_passed": on_passed} if input.format in WITHOUT_TEXT else {}
     try:
         yield from module.read(
-            input, piece, columns, batch_bytes=batch_bytes, batch_rows=batch_rows, on_problem=on_problem
+            input, piece, columns, batch_bytes=batch_bytes, batch_rows=batch_rows, on_problem=on_problem, **more
         )
     except Unreadable as e:
         on_problem(Problem(input.file, -1, None, str(e)))
@@ -110,7 +133,7 @@ def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:
 
 
 def records(input: Input, columns: Columns) -> Iterator[Records]:
-    """Read a jsonl or csv file as raw records, byte for byte, with the row numbers of `read`; at least one run."""
+    """Read a jsonl, csv or warc file as raw records, as stored, with the row numbers of `read`; at least one run."""
     module = FORMATS[input.format]
     if not hasattr(module, "records"):
         raise UsageError(f"{input.file}: {input.format} has no raw records")

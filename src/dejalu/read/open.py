@@ -11,6 +11,7 @@ import zstandard
 
 from ..data import U8, Input
 from ..errors import DamagedInput
+from . import remote
 
 CHUNK = 1 << 20  # bytes read at once from a plain file
 STEP = 1 << 15  # compressed bytes decoded at once: bounds what one call can return
@@ -31,8 +32,13 @@ class Broken(Exception):
 
 
 def open_binary(path: str, buffering: int = 0) -> BinaryIO:
-    """Open a file for reading bytes."""
+    """Open a file of this machine for reading bytes."""
     return open(path, "rb", buffering=buffering)
+
+
+def open_file(input: Input, buffering: int = 0) -> BinaryIO:
+    """Open an input for reading bytes, wherever it lies."""
+    return remote.open_address(input) if remote.is_address(input.path) else open_binary(input.path, buffering)
 
 
 def open_text(input: Input, on_break: Callable[[str], None], skip: int = 0) -> Iterator[bytes]:
@@ -56,7 +62,7 @@ def open_text(input: Input, on_break: Callable[[str], None], skip: int = 0) -> I
 
 def _whole(input: Input, on_break: Callable[[str], None]) -> Iterator[bytes]:
     if not input.compression:
-        with open_binary(input.path) as file:
+        with open_file(input) as file:
             while chunk := file.read(CHUNK):
                 yield chunk
         return
@@ -93,7 +99,7 @@ def _decoded(input: Input, slowly_from: int) -> Iterator[bytes]:
         new = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj
         error = zstandard.ZstdError
     kind = f"the {input.compression} stream"
-    with open_binary(input.path, CHUNK) as file:
+    with open_file(input, CHUNK) as file:
         begin = end = 0
         data, member = b"", None
         while True:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ..data import I64, Docs, Input, doc_ids
 from ..errors import UsageError
+from . import remote
 from .arrow import column_of, docs_of, find_offer, find_type, is_string, large, offers_of
 from .columns import Ask, Columns, choose
 from .open import Unreadable
@@ -31,6 +32,8 @@ ERRORS = (pa.ArrowException, OSError)
 
 def open_file(input: Input, **options: Any) -> pq.ParquetFile:
     """Open the file; no memory map, so that a file cut short meanwhile is an error and no crash."""
+    if remote.is_address(input.path):  # one request for the needed columns of each row group, where they lie together
+        return pq.ParquetFile(remote.open_address(input, stream=False), pre_buffer=True, **options)
     return pq.ParquetFile(input.path, memory_map=False, **options)
 
 

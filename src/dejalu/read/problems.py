@@ -9,6 +9,7 @@ from ..data import Problem
 from ..errors import DamagedInput
 
 OnProblem = Callable[[Problem], None]
+OnPassed = Callable[[int, str], None]  # (row, kind) of a record that is no document, as a request in a WARC file
 
 
 def describe(problem: Problem) -> str:

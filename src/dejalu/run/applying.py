@@ -65,7 +65,7 @@ def apply(
     source = FileSource(found.inputs, plan)
     check_output(out, folder, source.inputs, source.roots, overwrite=overwrite, resume=resume, evidence_is_read=True)
     check_inputs(source.inputs, mode=mode, add_copies=bool(plan.add_columns))
-    now = Manifest({**recorded(plan), "output": str(out.resolve())}, source.inputs)
+    now = Manifest({**recorded(plan, source.inputs), "output": str(out.resolve())}, source.inputs)
     work = folder / WORK
     if overwrite:
         clear(out, source.inputs)

@@ -23,7 +23,10 @@ from ..errors import ChangedInput, StoreError
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", "keep_kind"
-COUNTS = ("spec", "columns", "docs", "first", "gaps", "rows", "null", "empty", "invalid", "invalid_rows", "long_tokens")
+COUNTS = (
+    "spec", "columns", "docs", "first", "gaps", "rows", "null", "empty", "invalid", "invalid_rows", "long_tokens",
+    "passed",
+)  # fmt: skip
 WIDE = 160  # bytes of a row's wide columns: compact sketch, id
 MANY = 1 << 16  # tokens
 TEXT, EMPTY, NULL = 0, 1, 2  # states of a document: it has tokens, it has none, it is null
@@ -37,13 +40,14 @@ class Facts:
     columns: list[str] = field(default_factory=list)  # of the table
     docs: int = 0  # rows of the table
     first: int = 0  # row of the first document in its file
-    gaps: bool = False  # whether records were set aside between the documents
+    gaps: bool = False  # whether records between the documents were set aside or are none
     rows: int = 0  # records up to the end of this piece, set-aside ones included
     null: int = 0
     empty: int = 0
     invalid: int = 0
     invalid_rows: list[int] = field(default_factory=list)
     long_tokens: int = 0
+    passed: dict[str, int] = field(default_factory=dict)  # records that are no documents, by kind
     problems: list[Problem] = field(default_factory=list)
 
     def to_json(self) -> str:
@@ -250,16 +254,14 @@ class Corpus:
         positions: I64 = self.part_start[part_of(ids)] + row_of(ids)
         return positions
 
-    def runs(self) -> list[slice | I64]:
-        """Positions of all documents: a stretch for each piece, or each by itself where records were set aside."""
-        found: list[slice | I64] = []
-        for i, (piece, facts) in enumerate(zip(self.pieces, self.facts, strict=True)):
-            first = int(self.part_start[piece.part]) + facts.first
-            if facts.gaps:
-                found.append(self.positions(np.arange(self.start[i], self.start[i + 1])))
-            elif facts.docs:
-                found.append(slice(first, first + facts.docs))
-        return found
+    def set_aside(self) -> I64:
+        """Positions of the records that were set aside."""
+        found = [
+            self.part_start[piece.part] + np.array([p.row for p in facts.problems if p.record], np.int64)
+            for piece, facts in zip(self.pieces, self.facts, strict=True)
+            if facts.problems
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *found])
 
     @property
     def total(self) -> Facts:
@@ -271,6 +273,8 @@ class Corpus:
             out.invalid += facts.invalid
             out.long_tokens += facts.long_tokens
             out.problems += facts.problems
+            for kind, n in facts.passed.items():
+                out.passed[kind] = out.passed.get(kind, 0) + n
         return out
 
 

@@ -175,12 +175,11 @@ def _audit(job: Job, corpus: Corpus, verdicts: Verdicts) -> Any:
 def _result(job: Job, corpus: Corpus, verdicts: Verdicts, tables: Mapping[str, pa.Table], facts: Facts) -> Result:
     starts, source = corpus.part_start, job.source
     removed, twins = corpus.positions(verdicts.id), corpus.positions(verdicts.twin)
-    documents = corpus.runs()
+    aside = corpus.set_aside()
 
     def decide() -> Decided:
-        keep = np.zeros(int(starts[-1]), np.bool_)
-        for run in documents:
-            keep[run] = True
+        keep = np.ones(int(starts[-1]), np.bool_)  # records that are no documents too: they stay where they are
+        keep[aside] = False
         keep[removed] = False
         twin = np.full(len(keep), -1, np.int64)
         twin[removed] = twins

@@ -89,7 +89,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
         band_rows=plan.bands.rows if near else 0,
         expected_recall=round(plan.bands.expected_recall(plan.threshold), 6) if near else None,
         audit=audit,
-        skipped=job.source.skipped,
+        skipped={**job.source.skipped, **{f"record: {kind}": n for kind, n in total.passed.items()}},
         inputs=job.source.inputs if isinstance(job.source, FileSource) else (),
         run=_machine(job),
     )

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +20,11 @@ from ..act.early import check_inputs
 from ..act.files import Written
 from ..act.manifest import MANIFEST, Journal, Manifest
 from ..act.output import check_output, clear
+from ..data import Input
 from ..engines import Engine, FileStore, Local, MemoryStore, SpillStore, Store
 from ..errors import InputError, OutputError, UsageError
 from ..plan import Execution, Plan
-from ..read import stop
+from ..read import stop, versions
 from ..represent import Segmenter, load_segmenter
 from . import lock as locking
 from .budget import Budget
@@ -35,6 +36,7 @@ from .texts import TextCache
 WORK = ".work"
 GATE = "gate"  # in the work folder: the share that the run may not lose
 MAX_PARTITIONS = 1024
+SECONDS = 256 << 20  # bytes of input that are gone through in seconds
 
 
 @dataclass(slots=True)
@@ -96,7 +98,7 @@ class Job:
             budget = Budget.of(execution, total_memory())
             cache = TextCache(budget.texts if plan.method == "minhash" else 0)  # where something will be verified
             progress = progress or Silent()
-            with _store(execution, None if previous else work, budget) as store:
+            with _store(opened, execution, None if previous else work, budget) as store:
                 context = Context(
                     opened,
                     plan,
@@ -168,7 +170,7 @@ class Job:
 
     def manifest(self, state: manifests.State = "running") -> Manifest:
         """What the run records of itself."""
-        return Manifest(recorded(self.plan), self.source.inputs, state)
+        return Manifest(recorded(self.plan, self.source.inputs), self.source.inputs, state)
 
     def put_away(self) -> None:
         """Remove the work folder: the run is finished."""
@@ -177,10 +179,10 @@ class Job:
             shutil.rmtree(self.work, ignore_errors=True)
 
 
-def recorded(plan: Plan) -> dict[str, Any]:
+def recorded(plan: Plan, inputs: Sequence[Input]) -> dict[str, Any]:
     """What must be equal for a run to go on: the plan without its gate, and the versions that shape the bytes."""
     values = {name: value for name, value in plan.to_dict().items() if name != "max_removal"}
-    return {**values, "dejalu version": __version__, "pyarrow version": pa.__version__}
+    return {**values, "dejalu version": __version__, "pyarrow version": pa.__version__, **versions(inputs)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ def _begin(
             if folder is not None:
                 clear(folder, source.inputs)
         shutil.rmtree(work, ignore_errors=True)
-    now = recorded(plan)
+    now = recorded(plan, source.inputs)
     fresh = True
     if resume:
         done = manifests.load(evidence / MANIFEST)
@@ -303,20 +305,26 @@ def _work_folder(evidence: Path, execution: Execution) -> Path:
 
 
 @contextmanager
-def _store(execution: Execution, work: Path | None, budget: Budget) -> Iterator[Store]:
+def _store(
+    source: FileSource | MemorySource, execution: Execution, work: Path | None, budget: Budget
+) -> Iterator[Store]:
     if execution.store == "memory":
         yield MemoryStore()
     elif work is not None:
-        yield FileStore(work / "store")
+        files = work / "store"
+        if execution.store == "files" or sum(i.size for i in source.inputs) > SECONDS:
+            yield FileStore(files)
+        else:  # a matter of seconds: to be done again, should it be interrupted, before it is worth a file
+            yield SpillStore(budget.sketches, lambda: FileStore(files))
     else:
         with ExitStack() as stack:
 
-            def files() -> FileStore:
+            def spilled() -> FileStore:
                 if execution.tmp is not None:
                     _make(Path(execution.tmp), execution)
                 return FileStore(stack.enter_context(tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp)))
 
-            yield SpillStore(budget.sketches, files) if execution.store == "auto" else files()
+            yield SpillStore(budget.sketches, spilled) if execution.store == "auto" else spilled()
 
 
 def _partitions(source: FileSource | MemorySource, budget: Budget) -> int:

@@ -13,6 +13,11 @@ from ..data import I64, Docs, Input, Problem, Records
 from ..plan import Plan
 
 OnProblem = Callable[[Problem], None]
+OnPassed = Callable[[int, str], None]
+
+
+def ignore(row: int, kind: str) -> None:
+    """Nothing is counted of a record that is no document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,13 @@ class Source(Protocol):
         """All units of the first pass, in input order."""
         ...
 
-    def read(self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem) -> Iterator[Docs]:
-        """Stream a piece in batches of about `batch_bytes` of text; `batch_rows`: of so many documents, 0 = any."""
+    def read(
+        self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem, on_passed: OnPassed = ignore
+    ) -> Iterator[Docs]:
+        """Stream a piece in batches of about `batch_bytes` of text; `batch_rows`: of so many documents, 0 = any.
+
+        `on_passed` is told row and kind of each record that is no document.
+        """
         ...
 
     def rows(self, part: int, rows: I64) -> Iterator[Docs]:
@@ -102,8 +112,13 @@ class FileSource:
             for index, (what, rows) in enumerate(zip(found, counts, strict=True))
         ]
 
-    def read(self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem) -> Iterator[Docs]:
-        """Stream a piece in batches of about `batch_bytes` of text; `batch_rows`: of so many documents, 0 = any."""
+    def read(
+        self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem, on_passed: OnPassed = ignore
+    ) -> Iterator[Docs]:
+        """Stream a piece in batches of about `batch_bytes` of text; `batch_rows`: of so many documents, 0 = any.
+
+        `on_passed` is told row and kind of each record that is no document.
+        """
         return read.read(
             self.inputs[piece.part],
             piece.what,
@@ -111,6 +126,7 @@ class FileSource:
             batch_bytes=batch_bytes,
             batch_rows=batch_rows or None,
             on_problem=on_problem,
+            on_passed=on_passed,
         )
 
     def rows(self, part: int, rows: I64) -> Iterator[Docs]:
@@ -118,8 +134,8 @@ class FileSource:
         return read.rows(self.inputs[part], self.columns(part), rows)
 
     def records(self, part: int) -> Iterator[Records] | None:
-        """Raw records of a line format; None for formats that have none."""
-        if self.inputs[part].format not in ("jsonl", "csv"):
+        """Raw records of a format that has such; None for the others."""
+        if self.inputs[part].format not in ("jsonl", "csv", "warc"):
             return None
         return read.records(self.inputs[part], self.columns(part))
 
@@ -146,7 +162,9 @@ class MemorySource:
         """One unit per table."""
         return [Piece(i.part, 0, None) for i in self.inputs]
 
-    def read(self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem) -> Iterator[Docs]:
+    def read(
+        self, piece: Piece, batch_rows: int, batch_bytes: int, on_problem: OnProblem, on_passed: OnPassed = ignore
+    ) -> Iterator[Docs]:
         """Stream a table."""
         return self.memory.batches(
             piece.part, self._columns[piece.part], batch_bytes=batch_bytes, batch_rows=batch_rows or None

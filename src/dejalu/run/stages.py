@@ -53,8 +53,15 @@ def sketch_piece(run: Context, piece: Piece) -> None:
     facts, shown = Facts(spec=run.plan.spec()), _Shown(run.progress, piece)
     on_problem = stop if run.plan.on_error == "stop" else facts.problems.append
 
+    passed = [-1]  # row of the last record that is no document; apart, since another thread may be reading ahead
+
+    def on_passed(row: int, kind: str) -> None:
+        passed[0] = row
+        facts.passed[kind] = facts.passed.get(kind, 0) + 1
+
     def batches() -> Iterator[pa.RecordBatch]:
-        coming = run.meter.iterate("read", run.source.read(piece, run.batch_rows, run.budget.batch, on_problem))
+        stream = run.source.read(piece, run.batch_rows, run.budget.batch, on_problem, on_passed)
+        coming = run.meter.iterate("read", stream)
         for docs in ahead(coming) if run.read_ahead else coming:
             with run.meter.room("represent"):
                 signed = _sign(run, docs)
@@ -74,6 +81,7 @@ def sketch_piece(run: Context, piece: Piece) -> None:
         facts.columns = first.schema.names
 
     def counts() -> str:
+        facts.rows = max(facts.rows, passed[0] + 1)
         for problem in facts.problems:
             facts.rows = max(facts.rows, problem.row + problem.record)
         return facts.to_json()

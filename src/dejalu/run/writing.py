@@ -11,6 +11,7 @@ from ..act import corpus as writing
 from ..act.evidence import TAGS
 from ..act.files import Written
 from ..data import I64, FileVerdicts, Verdicts, part_of, row_of
+from ..read import opener
 from .corpus import Corpus
 from .gathering import files_of_run
 from .job import Job
@@ -82,6 +83,7 @@ def write_files(job: Job, todo: list[FileVerdicts], broken: set[str] | frozenset
                     delimiter=columns.delimiter or ",",
                     tags_path=tags / f"{file}.parquet",
                     whole=file not in broken,
+                    open_source=opener(own.input),
                 )
             if done is not None:
                 journal.add(done)
