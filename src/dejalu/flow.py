@@ -63,9 +63,11 @@ def run(
         if job.previous is not None and job.evidence is not None and isinstance(job.source, FileSource):
             return read_back(job.evidence, job.source, job.to)  # --resume on a finished run: verified, nothing to do
         corpus = first_pass(job)
+        job.between()
         rank = keep_order(job, corpus)
         copies = equal_texts(job, corpus, rank)
         near = near_duplicates(job, corpus, rank, copies)
+        job.between()
         with job.meter.room("cluster"):
             verdicts = cluster.verdicts(copies, near.removed, near.twin, near.similarity, plan.method)
         return finish(job, corpus, verdicts, near.skipped)
@@ -131,9 +133,11 @@ def near_duplicates(job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.
     slots = job.plan.slots
     packed = corpus.packed(slots) if corpus.n * slots <= job.budget.packed else None
     groups = work_groups(job, corpus, rank, copies, packed)
+    job.between()
     busy = [p for p in range(job.partitions) if groups.partition[p] < groups.partition[p + 1]]
     names = {p: f"settle/{job.partitions}-{p}" for p in busy}
     members = gather_members(job, corpus, groups, packed, {p for p in busy if not job.store.has(names[p])})
+    job.between()
     job.progress.start("verify", len(groups.place), "documents")
 
     def settle(p: int) -> tuple[I64, I64, F64, int]:

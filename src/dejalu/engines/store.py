@@ -135,7 +135,7 @@ class FileStore:
         """Return one batch of a table by reading it."""
         path = self._paths(name)[0]
         said = self._vouched(name)
-        with self._reading(name), pa.OSFile(str(path), "rb") as source:
+        with self._reading(name, said), pa.OSFile(str(path), "rb") as source:
             batch = pa.ipc.open_file(source).get_batch(index)
             if _hashes(pa.Table.from_batches([batch])) != [column[index : index + 1] for column in said.hashes]:
                 raise OSError("its content has changed")
@@ -144,7 +144,7 @@ class FileStore:
     def _read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         path = self._paths(name)[0]
         said = self._vouched(name)
-        with self._reading(name):
+        with self._reading(name, said):
             if path.stat().st_size != said.size:
                 raise OSError("its size has changed")
             if columns is None:
@@ -173,13 +173,16 @@ class FileStore:
             raise StoreError(f"{path}: work file missing; go on with --resume, which makes it again") from None
 
     @contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
+    def _reading(self, name: str, said: _Said) -> Iterator[None]:
+        """Take back what was said of a table that does not hold it, unless it was made again meanwhile."""
         try:
             yield
         except (OSError, pa.ArrowInvalid, IndexError) as e:
-            self._forget(name)
             path, ok = self._paths(name)
-            ok.unlink(missing_ok=True)
+            with self._lock:
+                if self._said.get(name, said) is said:
+                    self._said.pop(name, None)
+                    ok.unlink(missing_ok=True)
             raise StoreError(f"{path}: work file damaged ({e}); go on with --resume, which makes it again") from e
 
     def _forget(self, name: str) -> None:

@@ -51,7 +51,7 @@ class Budget:
             sketches=total // 4,
             packed=total // 8,
             members=total // 8,
-            buffer=max(1 << 20, total // 16 // threads),
+            buffer=max(1 << 20, total // 32 // threads),
             batch=max(1 << 18, min(BATCH, total // 64 // threads)),
             partition=max(1 << 20, min(PARTITION, total // 32)),
             settle=max(1 << 20, min(1 << 25, total // 64 // threads)),

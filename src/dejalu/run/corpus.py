@@ -217,23 +217,32 @@ class Corpus:
         """Compact sketches of all documents, (n, width) uint8."""
         out = np.empty((self.n, width), np.uint8)
         for i in range(len(self.pieces)):
-            _packed(self.table(i, "packed"), width, out[self.start[i] : self.start[i + 1]])
+            first = int(self.start[i])
+            for view in _packed(self.table(i, "packed"), width) if self.facts[i].docs else ():
+                out[first : first + len(view)] = view
+                first += len(view)
         return out
 
     def keys_of(self, i: int, rows: I64, bands: int) -> U64:
-        """Band keys (m, bands) uint64 of some rows of piece i."""
-        table = self.table(i, *(band_name(b) for b in range(bands)))
+        """Band keys (m, bands) uint64 of some rows (ascending) of piece i."""
         keys = np.empty((len(rows), bands), np.uint64)
-        for b in range(bands):
-            keys[:, b] = table.column(b).to_numpy()[rows]
+        first = 0
+        for batch in self.table(i, *(band_name(b) for b in range(bands))).to_batches():
+            own = slice(*np.searchsorted(rows, (first, first + len(batch))))
+            for b in range(bands):
+                keys[own, b] = batch.column(b).to_numpy()[rows[own] - first]
+            first += len(batch)
         return keys
 
     def packed_of(self, i: int, rows: I64, width: int) -> U8:
-        """Compact sketches (m, width) uint8 of some rows of piece i."""
-        table = self.table(i, "packed")
-        packed = np.empty((table.num_rows, width), np.uint8)
-        _packed(table, width, packed)
-        return packed[rows]
+        """Compact sketches (m, width) uint8 of some rows (ascending) of piece i."""
+        out = np.empty((len(rows), width), np.uint8)
+        first = 0
+        for view in _packed(self.table(i, "packed"), width):
+            own = slice(*np.searchsorted(rows, (first, first + len(view))))
+            out[own] = view[rows[own] - first]
+            first += len(view)
+        return out
 
     def ids_at(self, places: I64) -> I64:
         """DocIds of places (any order)."""
@@ -291,12 +300,10 @@ def _numbers(table: pa.Table) -> Any:
     return table.column(0).to_numpy()
 
 
-def _packed(table: pa.Table, width: int, out: U8) -> None:
-    first = 0
+def _packed(table: pa.Table, width: int) -> Iterator[U8]:
+    """Views of a column of compact sketches, (m, width) uint8 each."""
     for chunk in table.column(0).chunks:
-        view = np.frombuffer(chunk.buffers()[1], np.uint8)[chunk.offset * width :][: len(chunk) * width]
-        out[first : first + len(chunk)] = view.reshape(-1, width)
-        first += len(chunk)
+        yield np.frombuffer(chunk.buffers()[1], np.uint8, len(chunk) * width, chunk.offset * width).reshape(-1, width)
 
 
 def _counted(numbers: I64) -> tuple[I64, I64]:

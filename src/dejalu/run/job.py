@@ -28,7 +28,7 @@ from ..read import stop, versions
 from ..represent import Segmenter, load_segmenter
 from . import lock as locking
 from .budget import Budget
-from .meter import Meter, Progress, Silent, total_memory
+from .meter import Meter, Progress, Silent, give_back, total_memory
 from .sources import FileSource, MemorySource, Piece, open_source
 from .stages import Context
 from .texts import TextCache
@@ -161,6 +161,11 @@ class Job:
         return cls(
             source, plan, execution, engine, store, cache, meter, progress, context, [], 1, budget, to, evidence, work
         )
+
+    def between(self) -> None:
+        """Between two steps: give unused memory back, where there is a budget to keep."""
+        if self.execution.memory:
+            give_back()
 
     @property
     def journal(self) -> Journal:

@@ -167,6 +167,7 @@ def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64) -> l
         with job.meter.room("read"):
             found.append(_write(job, corpus, f"{done}-{len(found):05d}", held))
         held, size = [], 0
+        job.between()
 
     for own, text in job.meter.iterate("read", _texts(job, corpus, part, places)):
         held.append((own, text, partition[np.searchsorted(places, own)]))

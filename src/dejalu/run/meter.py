@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
+
+import pyarrow as pa
 
 SAMPLE = 0.01  # seconds: shorter stays in a room are not worth a look at the memory
 ROOMS = ("read", "represent", "candidates", "verify", "cluster", "act")
@@ -126,3 +129,10 @@ def total_memory() -> int:
         except (OSError, ValueError):
             continue
     return memory
+
+
+def give_back() -> None:
+    """Return to the system what the allocators hold and do not use: Arrow's, and glibc's where there is one."""
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
