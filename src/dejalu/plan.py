@@ -229,7 +229,7 @@ class Execution:
     threads: int = _p(0, "worker threads; 0 = as many as this process may use")
     batch_rows: int = _p(0, "documents per batch; 0 = by size")
     partitions: int = _p(0, "partitions of the work between stages; 0 = chosen by size")
-    store: str = _p("auto", "where results wait between stages: memory, files, auto (memory while they are small, else files)")
+    store: str = _p("auto", "where results wait between stages: memory, files, or auto: memory while they are small")
     tmp: str | None = _p(None, "folder for work files (default: .work in the evidence folder)")
     memory: int | str = _p(
         0, "memory that the run may hold, in bytes or as 600MB, 2GB, 1.5GiB; 0 = half of the machine's or its cgroup's"

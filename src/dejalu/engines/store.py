@@ -164,8 +164,8 @@ class FileStore:
 
     def _vouched(self, name: str) -> _Said:
         """What was said of a table when it was whole."""
-        if name in self._said:
-            return self._said[name]
+        if (said := self._said.get(name)) is not None:
+            return said
         path, ok = self._paths(name)
         try:
             return _Said.from_json(ok.read_text())
