@@ -40,9 +40,10 @@ public:
         size_ += n;
     }
 
-    // Hands the memory over; free it with std::free.
+    // Hands the memory over, without what was reserved in vain; free it with std::free.
     uint8_t* release() {
-        uint8_t* p = p_ ? p_ : static_cast<uint8_t*>(std::malloc(1));
+        void* less = std::realloc(p_, static_cast<size_t>(size_ ? size_ : 1));
+        uint8_t* p = less ? static_cast<uint8_t*>(less) : p_;
         if (!p) throw std::bad_alloc();
         p_ = nullptr;
         size_ = room_ = 0;
@@ -57,6 +58,7 @@ private:
 struct StringColumn {
     Bytes data;
     std::vector<int64_t> offsets{0};
+    void reopen() { data.set_end(data.data() + offsets.back()); }   // forgets what the current string holds so far
     void close() { offsets.push_back(data.size()); }           // ends the current string
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "formats_table.hpp"
 #include "text_table.hpp"
 
 namespace dejalu {
@@ -14,6 +15,7 @@ struct Table {
     int32_t (*equal_bytes)(const uint8_t* a, const uint8_t* b, size_t n);
     int64_t (*common)(const uint64_t* a, int64_t na, const uint64_t* b, int64_t nb, int64_t need);
     bool (*any_equal)(const uint64_t* a, const uint64_t* b, size_t n);
+    FormatsTable formats;       // inside JSON strings; UTF-8 that is surely well-formed; looking for bytes
 };
 
 }  // namespace dejalu

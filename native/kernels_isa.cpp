@@ -2,8 +2,10 @@
 // so that no inline function of one instruction set is ever linked into another's path.
 #include "isa_table.hpp"
 #include "equal_bytes.hpp"
+#include "json_string.hpp"
 #include "sorted_sets.hpp"
 #include "text_kernels.hpp"
+#include "utf8_sure.hpp"
 
 #define DEJALU_STRING_(x) #x
 #define DEJALU_STRING(x) DEJALU_STRING_(x)
@@ -17,6 +19,7 @@ const Table& table() {
         &equal_bytes,
         &common,
         &any_equal,
+        {&json_skip, &json_copy, &utf8_sure, &find_either},
     };
     return t;
 }

@@ -4,6 +4,7 @@
 // Two ways to the same verdicts: small groups look at every kept document; large ones ask a prefix index first (prefix.hpp),
 // which rules out nothing that could reach the threshold.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -71,31 +72,44 @@ struct Settling {
         }
     }
 
+    // The first kept documents of a large group are tried before the index is asked: most copies of a hub join it.
+    static constexpr size_t EARLY = 16;
+
     void settle_large(const Group& g) {
         const Table& k = kernels();
         PrefixIndex index(sets, threshold, g.first, g.last);
         std::unordered_map<uint64_t, int64_t> under;             // band key -> kept documents that carry it
         std::vector<uint8_t> visible(static_cast<size_t>((g.last - g.first) * bands));   // within the cap of that key
-        std::vector<int64_t> found;
+        std::vector<int64_t> found, kept;
+        bool crowded = false;                                    // some key has more than the cap allows
         for (int64_t d = g.first; d < g.last; ++d) {
             bool joined = false;
             if (d >= g.first + g.settled) {
-                for (int64_t e = 0; e < bands; ++e) {
+                for (int64_t e = 0; crowded && e < bands; ++e) {
                     const auto it = under.find(key(d)[e]);
                     if (it != under.end() && it->second > cap) skipped += it->second - cap;
                 }
-                index.candidates(d, found);
+                const size_t early = std::min(kept.size(), EARLY);
+                for (size_t i = 0; i < early && !joined; ++i) joined = shares(g, d, kept[i], visible) && joins(k, d, kept[i]);
+                if (!joined) index.candidates(d, found);
                 for (int64_t other : found) {
+                    if (joined) break;
+                    if (early && other <= kept[early - 1]) continue;
                     if (shares(g, d, other, visible) && joins(k, d, other)) {
                         joined = true;
                         break;
                     }
                 }
             }
+            found.clear();
             if (joined) continue;
             index.add(d);
-            for (int64_t e = 0; e < bands; ++e)
-                visible[static_cast<size_t>((d - g.first) * bands + e)] = ++under[key(d)[e]] <= cap;
+            kept.push_back(d);
+            for (int64_t e = 0; e < bands; ++e) {
+                const bool within = ++under[key(d)[e]] <= cap;
+                visible[static_cast<size_t>((d - g.first) * bands + e)] = within;
+                crowded |= !within;
+            }
         }
     }
 

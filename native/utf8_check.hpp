@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "dispatch.hpp"
 #include "scan.hpp"
 
 namespace dejalu::utf8 {
@@ -35,6 +36,7 @@ inline int sequence(const uint8_t* p, const uint8_t* end) {
 
 // The first byte of [p, end) where an ill-formed part begins, else end.
 inline const uint8_t* first_invalid(const uint8_t* p, const uint8_t* end) {
+    p = kernels().formats.utf8_sure(p, end);
     while (p < end) {
         if (end - p >= scan::kWidth) {
             const auto high = scan::Block(p).high();
