@@ -96,7 +96,7 @@ class Job:
             with meter.room("read"):
                 pieces = [] if previous else opened.pieces(stop)
             budget = Budget.of(execution, total_memory())
-            cache = TextCache(budget.texts if plan.method == "minhash" else 0)  # where something will be verified
+            cache = TextCache(_texts(opened, plan, execution, budget))
             progress = progress or Silent()
             with _store(opened, execution, None if previous else work, budget) as store:
                 context = Context(
@@ -330,6 +330,21 @@ def _store(
                 return FileStore(stack.enter_context(tempfile.TemporaryDirectory(prefix="dejalu-", dir=execution.tmp)))
 
             yield SpillStore(budget.sketches, spilled) if execution.store == "auto" else spilled()
+
+
+def _texts(
+    source: FileSource | MemorySource, plan: Plan, execution: Execution, budget: Budget
+) -> int:
+    """Bytes of text to keep from the first pass: none where nothing is verified, little where little would be kept.
+
+    Files take less room than their texts: files larger than the share have texts several times that large, most of
+    which are read again anyway.
+    """
+    if plan.method != "minhash":
+        return 0
+    if execution.text_cache < 0 and sum(i.size for i in source.inputs) > budget.texts:
+        return budget.texts // 4
+    return budget.texts
 
 
 def _partitions(source: FileSource | MemorySource, budget: Budget) -> int:
