@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         GateClosed,
         InputError,
         OutputError,
+        RemoteError,
         StoreError,
         UsageError,
     )
@@ -40,6 +41,7 @@ _HOME = {
     "InputError": "errors",
     "OutputError": "errors",
     "Plan": "plan",
+    "RemoteError": "errors",
     "Result": "run.result",
     "StoreError": "errors",
     "UsageError": "errors",
@@ -59,6 +61,7 @@ __all__ = [
     "InputError",
     "OutputError",
     "Plan",
+    "RemoteError",
     "Result",
     "StoreError",
     "UsageError",

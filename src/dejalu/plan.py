@@ -73,7 +73,7 @@ class Plan:
     source_column: str | None = _p(None, "column that names each document's source, for `prefer` and the report")
     text_column: tuple[str, ...] = _p((), "text column(s); a.b for nested; found by itself when not given")
     id_column: str | None = _p(None, "id column for the evidence; `id` where there is one")
-    encoding: str | None = _p(None, "encoding of csv and txt files that are not UTF-8, e.g. gb18030, cp1252")
+    encoding: str | None = _p(None, "encoding of csv, txt and html files that are not UTF-8, e.g. gb18030, cp1252")
     on_error: str = _p("stop", "a damaged file or record: stop, or skip (set it aside and count it)")
     mode: str = _p("drop", "drop (remove duplicates), tag (keep all rows, add columns) or report (evidence only)")
     add_columns: tuple[str, ...] = _p((), "columns to add when dropping: copies")
