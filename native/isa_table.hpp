@@ -15,6 +15,9 @@ struct Table {
     int32_t (*equal_bytes)(const uint8_t* a, const uint8_t* b, size_t n);
     int64_t (*common)(const uint64_t* a, int64_t na, const uint64_t* b, int64_t nb, int64_t need);
     bool (*any_equal)(const uint64_t* a, const uint64_t* b, size_t n);
+    // bitmaps of 8 words (bitmap.hpp)
+    void (*bitmap)(const uint64_t* set, size_t n, uint64_t* out);
+    int64_t (*differing_bits)(const uint64_t* a, const uint64_t* b);
     FormatsTable formats;       // inside JSON strings; UTF-8 that is surely well-formed; looking for bytes
 };
 

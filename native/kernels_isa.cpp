@@ -1,6 +1,7 @@
 // Compiled once per instruction set with -DDEJALU_ISA=<name>; every header below puts its code into that namespace,
 // so that no inline function of one instruction set is ever linked into another's path.
 #include "isa_table.hpp"
+#include "bitmap.hpp"
 #include "equal_bytes.hpp"
 #include "json_string.hpp"
 #include "sorted_sets.hpp"
@@ -19,6 +20,8 @@ const Table& table() {
         &equal_bytes,
         &common,
         &any_equal,
+        &bitmap,
+        &differing_bits,
         {&json_skip, &json_copy, &utf8_sure, &find_either},
     };
     return t;

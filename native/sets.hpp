@@ -10,13 +10,15 @@ namespace dejalu {
 
 // Smallest intersection with which sets of a and b members reach the threshold, decided as everywhere else by
 // intersection / union >= threshold in float64.
-inline int64_t needed(int64_t a, int64_t b, double threshold) {
-    const int64_t both = a + b;
+// It depends on the sum of their sizes only; the search ends one above `most`.
+inline int64_t needed_of_both(int64_t both, int64_t most, double threshold) {
     int64_t i = static_cast<int64_t>(std::floor(threshold / (1.0 + threshold) * static_cast<double>(both))) - 1;
     i = std::max<int64_t>(i, 0);
-    while (i <= std::min(a, b) && static_cast<double>(i) / static_cast<double>(both - i) < threshold) ++i;
+    while (i <= most && static_cast<double>(i) / static_cast<double>(both - i) < threshold) ++i;
     return i;
 }
+
+inline int64_t needed(int64_t a, int64_t b, double threshold) { return needed_of_both(a + b, std::min(a, b), threshold); }
 
 struct Sets {                       // ascending distinct shingle hashes per document
     const uint64_t* values;

@@ -81,6 +81,19 @@ struct Settling {
         std::unordered_map<uint64_t, int64_t> under;             // band key -> kept documents that carry it
         std::vector<uint8_t> visible(static_cast<size_t>((g.last - g.first) * bands));   // within the cap of that key
         std::vector<int64_t> found, kept;
+        std::vector<uint64_t> bits(static_cast<size_t>(g.last - g.first) * 8);           // a bitmap of each set
+        int64_t largest = 0;
+        for (int64_t d = g.first; d < g.last; ++d) {
+            k.bitmap(sets.begin(d), static_cast<size_t>(sets.size(d)), bits.data() + (d - g.first) * 8);
+            largest = std::max(largest, sets.size(d));
+        }
+        std::vector<int64_t> apart(static_cast<size_t>(2 * largest) + 1, -1);            // by the sum of two sizes: members that
+        const auto may = [&](int64_t d, int64_t other) {                                 // similar sets may differ in, at most
+            const int64_t both = sets.size(d) + sets.size(other);
+            int64_t& most = apart[static_cast<size_t>(both)];
+            if (most < 0) most = std::max<int64_t>(0, both - 2 * needed_of_both(both, both / 2, threshold));
+            return k.differing_bits(bits.data() + (d - g.first) * 8, bits.data() + (other - g.first) * 8) <= most;
+        };
         bool crowded = false;                                    // some key has more than the cap allows
         for (int64_t d = g.first; d < g.last; ++d) {
             bool joined = false;
@@ -90,12 +103,13 @@ struct Settling {
                     if (it != under.end() && it->second > cap) skipped += it->second - cap;
                 }
                 const size_t early = std::min(kept.size(), EARLY);
-                for (size_t i = 0; i < early && !joined; ++i) joined = shares(g, d, kept[i], visible) && joins(k, d, kept[i]);
+                for (size_t i = 0; i < early && !joined; ++i)
+                    joined = may(d, kept[i]) && shares(g, d, kept[i], visible) && joins(k, d, kept[i]);
                 if (!joined) index.candidates(d, found);
                 for (int64_t other : found) {
                     if (joined) break;
                     if (early && other <= kept[early - 1]) continue;
-                    if (shares(g, d, other, visible) && joins(k, d, other)) {
+                    if (may(d, other) && shares(g, d, other, visible) && joins(k, d, other)) {
                         joined = true;
                         break;
                     }
