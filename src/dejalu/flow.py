@@ -11,6 +11,7 @@ Between the steps lies the store (engines/store.py); a step whose result is in t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +135,8 @@ def near_duplicates(job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.
     packed = corpus.packed(slots) if corpus.n * slots <= job.budget.packed else None
     groups = work_groups(job, corpus, rank, copies, packed)
     job.between()
-    busy = [p for p in range(job.partitions) if groups.partition[p] < groups.partition[p + 1]]
+    sizes = np.diff(groups.border[groups.partition])
+    busy = [int(p) for p in np.argsort(-sizes, kind="stable") if sizes[p]]  # largest first: no thread waits long
     names = {p: f"settle/{job.partitions}-{p}" for p in busy}
     members = gather_members(job, corpus, groups, packed, {p for p in busy if not job.store.has(names[p])})
     job.between()
@@ -163,18 +165,24 @@ def work_groups(
     skip = copies.mark((corpus.state != TEXT).astype(np.uint8))
     job.progress.start("candidates", bands.bands, "bands")
 
-    with job.meter.room("candidates"):
-        label = candidates.group(
-            corpus.n,
-            corpus.keys,
-            bands.bands,
-            skip=skip,
-            packed=packed,
-            min_matches=bands.min_matches,
-            scratch_rows=job.budget.rows,
-            map=job.engine.map,
-            done=lambda _: job.progress.advance("candidates", 1),
-        )
+    def charged(task: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        def run(item: Any) -> Any:
+            with job.meter.room("candidates"):
+                return task(item)
+
+        return job.engine.map(run, items)
+
+    label = candidates.group(
+        corpus.n,
+        corpus.keys,
+        bands.bands,
+        skip=skip,
+        packed=packed,
+        min_matches=bands.min_matches,
+        scratch_rows=job.budget.rows,
+        map=charged,
+        done=lambda _: job.progress.advance("candidates", 1),
+    )
     job.progress.finish("candidates")
     with job.meter.room("cluster"):
         return cluster.work_groups(label, rank, job.partitions)

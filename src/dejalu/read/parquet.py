@@ -24,6 +24,7 @@ from .problems import OnProblem
 
 PIECE_BYTES = 48 << 20  # decoded text of a piece, about
 MAX_BATCH_ROWS = 1 << 16
+SOME_BYTES = 1 << 22  # decoded at once where only some rows are wanted
 # A column chunk this small per row is all dictionary: decode it as one, since laid out it may be far larger.
 DICTIONARY_BYTES, INDEX_BYTES = 4 << 20, 4
 
@@ -106,7 +107,7 @@ def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:
     with open_file(input) as file:
         starts = _starts(file.metadata)
     groups = np.unique(np.searchsorted(starts, wanted, "right") - 1)
-    for first, batch in _batches(input, groups.tolist(), columns, BATCH_BYTES):
+    for first, batch in _batches(input, groups.tolist(), columns, SOME_BYTES):
         low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
         if low == high:
             continue
