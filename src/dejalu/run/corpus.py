@@ -29,6 +29,7 @@ COUNTS = (
 )  # fmt: skip
 WIDE = 160  # bytes of a row's wide columns: compact sketch, id
 MANY = 1 << 16  # tokens
+TOGETHER = 8  # bands read at once, so that memory holds no more of a piece
 TEXT, EMPTY, NULL = 0, 1, 2  # states of a document: it has tokens, it has none, it is null
 
 
@@ -226,12 +227,14 @@ class Corpus:
     def keys_of(self, i: int, rows: I64, bands: int) -> U64:
         """Band keys (m, bands) uint64 of some rows (ascending) of piece i."""
         keys = np.empty((len(rows), bands), np.uint64)
-        first = 0
-        for batch in self.table(i, *(band_name(b) for b in range(bands))).to_batches():
-            own = slice(*np.searchsorted(rows, (first, first + len(batch))))
-            for b in range(bands):
-                keys[own, b] = batch.column(b).to_numpy()[rows[own] - first]
-            first += len(batch)
+        for low in range(0, bands, TOGETHER):
+            some = range(low, min(low + TOGETHER, bands))
+            first = 0
+            for batch in self.table(i, *(band_name(b) for b in some)).to_batches():
+                own = slice(*np.searchsorted(rows, (first, first + len(batch))))
+                for at, b in enumerate(some):
+                    keys[own, b] = batch.column(at).to_numpy()[rows[own] - first]
+                first += len(batch)
         return keys
 
     def packed_of(self, i: int, rows: I64, width: int) -> U8:

@@ -335,16 +335,14 @@ def _store(
 def _texts(
     source: FileSource | MemorySource, plan: Plan, execution: Execution, budget: Budget
 ) -> int:
-    """Bytes of text to keep from the first pass: none where nothing is verified, little where little would be kept.
+    """Bytes of text to keep from the first pass: none where nothing is verified, or where few of them would be kept.
 
     Files take less room than their texts: files larger than the share have texts several times that large, most of
     which are read again anyway.
     """
     if plan.method != "minhash":
         return 0
-    if execution.text_cache < 0 and sum(i.size for i in source.inputs) > budget.texts:
-        return budget.texts // 4
-    return budget.texts
+    return 0 if execution.text_cache < 0 and sum(i.size for i in source.inputs) > budget.texts else budget.texts
 
 
 def _partitions(source: FileSource | MemorySource, budget: Budget) -> int:
