@@ -23,7 +23,6 @@ struct Bytes64 {
     u64 eq(u8 b) const { return _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(static_cast<char>(b))); }
     u64 below(u8 b) const { return _mm512_cmplt_epu8_mask(v, _mm512_set1_epi8(static_cast<char>(b))); }
     u64 high() const { return _mm512_movepi8_mask(v); }
-    u64 either(u8 a, u8 b) const { return eq(a) | eq(b); }
     StringMarks marks() const { return {eq('"') | eq('\\') | below(0x20), high()}; }
 };
 
@@ -48,9 +47,6 @@ struct Bytes64 {
         return _mm256_or_si256(_mm256_or_si256(same(x, '"'), same(x, '\\')), control);
     }
     u64 high() const { return mask(a, b); }
-    u64 either(u8 c, u8 d) const {
-        return mask(_mm256_or_si256(same(a, c), same(a, d)), _mm256_or_si256(same(b, c), same(b, d)));
-    }
     StringMarks marks() const { return {mask(stops(a), stops(b)), high()}; }
 };
 
@@ -72,9 +68,6 @@ struct Bytes64 {
     }
     static __m128i same(__m128i x, u8 c) { return _mm_cmpeq_epi8(x, _mm_set1_epi8(static_cast<char>(c))); }
     u64 high() const { return mask([](__m128i x) { return x; }); }
-    u64 either(u8 a, u8 b) const {
-        return mask([a, b](__m128i x) { return _mm_or_si128(same(x, a), same(x, b)); });
-    }
     StringMarks marks() const {
         return {mask([](__m128i x) {
                     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(0x1F)), x);
@@ -105,9 +98,6 @@ struct Bytes64 {
     u64 high() const {
         return mask([](uint8x16_t x) { return vcgeq_u8(x, vdupq_n_u8(0x80)); });
     }
-    u64 either(u8 a, u8 b) const {
-        return mask([a, b](uint8x16_t x) { return vorrq_u8(vceqq_u8(x, vdupq_n_u8(a)), vceqq_u8(x, vdupq_n_u8(b))); });
-    }
     StringMarks marks() const {
         return {mask([](uint8x16_t x) {
                     const uint8x16_t special = vorrq_u8(vceqq_u8(x, vdupq_n_u8('"')), vceqq_u8(x, vdupq_n_u8('\\')));
@@ -130,28 +120,9 @@ struct Bytes64 {
         return m;
     }
     u64 high() const { return mask([](u8 x) { return x >> 7; }); }
-    u64 either(u8 a, u8 b) const { return mask([a, b](u8 x) { return x == a || x == b; }); }
     StringMarks marks() const { return {mask([](u8 x) { return x == '"' || x == '\\' || x < 0x20; }), high()}; }
 };
 
 #endif
-
-// The first byte of [p, end) equal to a or b, else end.
-static const u8* find_either(const u8* p, const u8* end, const u8* safe, u8 a, u8 b) {
-    while (p < end) {
-        if (p <= safe) {
-            const u64 hits = Bytes64(p).either(a, b);
-            if (!hits) {
-                p += 64;
-                continue;
-            }
-            p += lowest_bit(hits);
-            return p < end ? p : end;
-        }
-        if (*p == a || *p == b) return p;
-        ++p;
-    }
-    return end;
-}
 
 }  // namespace dejalu::DEJALU_ISA

@@ -7,6 +7,10 @@
 #include <new>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace dejalu {
 
 class Bytes {
@@ -30,6 +34,7 @@ public:
             if (!p) throw std::bad_alloc();
             p_ = static_cast<uint8_t*>(p);
             room_ = room;
+            if (room >= (4 << 20)) large_pages();
         }
         return p_ + size_;
     }
@@ -51,6 +56,16 @@ public:
     }
 
 private:
+    // Asks for large pages, as numpy does: a fresh one costs a tenth of the 512 small ones that it stands for.
+    void large_pages() {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+        constexpr uintptr_t kPage = 4096;
+        const uintptr_t from = (reinterpret_cast<uintptr_t>(p_) + kPage - 1) & ~(kPage - 1);
+        const uintptr_t to = (reinterpret_cast<uintptr_t>(p_) + static_cast<uintptr_t>(room_)) & ~(kPage - 1);
+        madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+#endif
+    }
+
     uint8_t* p_ = nullptr;
     int64_t size_ = 0, room_ = 0;
 };

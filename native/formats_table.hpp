@@ -19,8 +19,6 @@ struct FormatsTable {
     const uint8_t* (*json_copy)(const uint8_t* p, const uint8_t* end, const uint8_t* safe, uint8_t*& to, uint32_t& found);
     // Some place up to which [p, end) is certainly well-formed UTF-8, between code points; end where all of it is.
     const uint8_t* (*utf8_sure)(const uint8_t* p, const uint8_t* end);
-    // The first byte of [p, end) equal to a or b, else end; 64 bytes can be read up to safe.
-    const uint8_t* (*find_either)(const uint8_t* p, const uint8_t* end, const uint8_t* safe, uint8_t a, uint8_t b);
 };
 
 }  // namespace dejalu

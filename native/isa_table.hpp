@@ -18,7 +18,7 @@ struct Table {
     // bitmaps of 8 words (bitmap.hpp)
     void (*bitmap)(const uint64_t* set, size_t n, uint64_t* out);
     int64_t (*differing_bits)(const uint64_t* a, const uint64_t* b);
-    FormatsTable formats;       // inside JSON strings; UTF-8 that is surely well-formed; looking for bytes
+    FormatsTable formats;       // the inside of JSON strings; UTF-8 that is surely well-formed
 };
 
 }  // namespace dejalu

@@ -13,6 +13,7 @@ struct StringState {
     const u8* p;
     const u8* end;
     const u8* safe;
+    const u8* far;              // up to here copy_escaped can look
     u8* to;
     bool escaped = false, lone = false;
 };
@@ -65,10 +66,9 @@ static inline bool json_escape(StringState& s) {
     return true;
 }
 
-#if defined(DEJALU_AVX512)
 // What the character after a backslash stands for; 0 for u and for what is no escape.
 struct EscapeTable {
-    alignas(64) u8 v[128];
+    alignas(64) u8 v[256];
     constexpr EscapeTable() : v() {
         v['"'] = '"'; v['\\'] = '\\'; v['/'] = '/';
         v['b'] = '\b'; v['f'] = '\f'; v['n'] = '\n'; v['r'] = '\r'; v['t'] = '\t';
@@ -76,6 +76,7 @@ struct EscapeTable {
 };
 static constexpr EscapeTable ESCAPES;
 
+#if defined(DEJALU_AVX512)
 // Copies 64 bytes with all escapes of one letter undone, up to the first byte that ends the string, or that is more than
 // that; s.p is there then. Which backslashes begin an escape: Langdale, Lemire: Parsing gigabytes of JSON per second
 // (2019), section 3.1.1, in the form of simdjson 3: a subtraction finds the runs of odd length. True: nothing ends here.
@@ -100,6 +101,32 @@ static inline bool copy_escaped(StringState& s, const Bytes64& block, const Stri
     s.p += lowest_bit(stop);
     return false;
 }
+#else
+// The same, from escape to escape; 128 bytes can be read at s.p.
+static inline bool copy_escaped(StringState& s, const Bytes64&, const StringMarks& m, u64& high) {
+    const u8 *const base = s.p, *from = base;
+    for (u64 stops = m.stop; stops;) {
+        const int n = lowest_bit(stops);
+        const u8* const at = base + n;
+        Bytes64(from).store(s.to);
+        s.to += at - from;
+        const u8 plain = *at == '\\' ? ESCAPES.v[at[1]] : 0;
+        if (!plain || n == 63) {
+            high |= m.high & (stops ^ (stops - 1));
+            s.p = at;
+            return false;
+        }
+        *s.to++ = plain;
+        s.escaped = true;
+        from = at + 2;
+        stops &= ~(3ull << n);
+    }
+    Bytes64(from).store(s.to);
+    s.to += base + 64 - from;
+    s.p = base + 64;
+    high |= m.high;
+    return true;
+}
 #endif
 
 template <bool COPY>
@@ -110,12 +137,9 @@ static inline const u8* json_string(StringState s, u8** to, u32& found) {
         if (s.p <= s.safe) {
             const Bytes64 block(s.p);
             const StringMarks m = block.marks();
-#if defined(DEJALU_AVX512)
-            if (COPY && m.stop) {
+            if (COPY && m.stop && s.p <= s.far) {
                 if (copy_escaped(s, block, m, high)) continue;
-            } else
-#endif
-            {
+            } else {
                 const int n = m.stop ? lowest_bit(m.stop) : 64;
                 high |= m.stop ? m.high & (m.stop ^ (m.stop - 1)) : m.high;    // those up to the first stop
                 if (COPY) {
@@ -153,10 +177,15 @@ static inline const u8* json_string(StringState s, u8** to, u32& found) {
 }
 
 static const u8* json_skip(const u8* p, const u8* end, const u8* safe, u32& found) {
-    return json_string<false>({p, end, safe, nullptr}, nullptr, found);
+    return json_string<false>({p, end, safe, nullptr, nullptr}, nullptr, found);
 }
 static const u8* json_copy(const u8* p, const u8* end, const u8* safe, u8*& to, u32& found) {
-    return json_string<true>({p, end, safe, to}, &to, found);
+#if defined(DEJALU_AVX512)
+    const u8* const far = safe;
+#else
+    const u8* const far = safe > p && safe - p > 64 ? safe - 64 : nullptr;
+#endif
+    return json_string<true>({p, end, safe, far, to}, &to, found);
 }
 
 }  // namespace dejalu::DEJALU_ISA

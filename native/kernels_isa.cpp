@@ -22,7 +22,7 @@ const Table& table() {
         &any_equal,
         &bitmap,
         &differing_bits,
-        {&json_skip, &json_copy, &utf8_sure, &find_either},
+        {&json_skip, &json_copy, &utf8_sure},
     };
     return t;
 }

@@ -14,8 +14,8 @@ from dejalu.candidates import grouping as room
 from dejalu.engines import Local
 from dejalu.errors import StoreError, UsageError
 from dejalu.kernels import mix64
-from dejalu.kernels.reference.groups import band_edges, components
 from dejalu.kernels.reference import grouping as twin
+from dejalu.kernels.reference.groups import band_edges, components
 
 UNSPREAD = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))  # keys that the kernel's bijection makes small again
 

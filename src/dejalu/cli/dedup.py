@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from ..run.result import Result
 
 DETAILS = """Reads parquet, jsonl, csv, txt, html and warc files (jsonl, csv and warc also as .gz and .zst), folders of
-them, glob patterns, and addresses (s3://, https://, hf:// …). Writes the kept rows to the output folder under the same names, and the evidence (each removed row with its
-kept twin and their true similarity) to a folder beside it."""
+them, glob patterns, and addresses (s3://, https://, hf:// …). Writes the kept rows to the output folder under the same
+names, and the evidence (each removed row with its kept twin and their true similarity) to a folder beside it."""
 
 EXAMPLE = "Example: `dejalu dedup corpus/ -o clean/ --threshold 0.8 --keep longest`"
 
 
-Inputs = Annotated[list[str], typer.Argument(metavar="IN", help="files, folders, glob patterns or addresses", show_default=False)]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="IN", help="files, folders, glob patterns or addresses", show_default=False),
+]
 Output = Annotated[
     Path | None,
     typer.Option(

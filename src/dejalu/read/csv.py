@@ -17,10 +17,11 @@ from ..kernels.formats import GOOD, UNCLOSED, Extracted, csv_extract, utf8_inval
 from .columns import TEXT_NAMES, Ask, Columns, Offer, choose
 from .encoding import NotEncoded, encoding_of, is_utf8, not_encoded, to_utf8
 from .lines import Walk, docs_of_lines, string_array
-from .open import MAX_RECORD, Unreadable, Window, open_text
+from .open import MAX_RECORD, Unreadable, open_text
 from .original import Original
 from .pieces import BATCH_BYTES, Piece
 from .problems import OnProblem
+from .window import Fill, Filler, Window, fill_from
 
 DELIMITERS = ",;\t|"
 PEEK_RECORDS, PEEK_BYTES = 100, 1 << 18
@@ -86,7 +87,7 @@ def records(input: Input, columns: Columns) -> Iterator[Records]:
     Raises:
         DamagedInput: the records of a file in another encoding cannot be told apart byte by byte (ISO-2022, UTF-7 …).
     """
-    walk = _walk(input, columns, BATCH_BYTES)
+    walk = _walk(input, columns, BATCH_BYTES, lasting=True)
     original = Original(input, columns.encoding, columns.bom)
     preamble: bytes | None = None
     for view, found in walk.blocks(input.file, _extractor(columns, ()), lambda problem: None):
@@ -100,14 +101,16 @@ def records(input: Input, columns: Columns) -> Iterator[Records]:
         yield Records(0, np.zeros(0, np.uint8), NO_RECORDS, NO_RECORDS, original.mark)
 
 
-def _walk(input: Input, columns: Columns, size: int) -> Walk:
+def _walk(input: Input, columns: Columns, size: int, *, lasting: bool = False) -> Walk:
     """A walk in UTF-8; the header is row -1."""
 
-    def chunks(on_break: Callable[[str], None]) -> Iterator[bytes]:
+    def stream(on_break: Callable[[str], None]) -> Fill:
+        if columns.encoding == "utf-8":
+            return Filler(input, on_break, columns.bom)
         raw = open_text(input, on_break, columns.bom)
-        return raw if columns.encoding == "utf-8" else to_utf8(raw, columns.encoding, columns.bom)
+        return fill_from(to_utf8(raw, columns.encoding, columns.bom))
 
-    return Walk(Window(chunks, size), first_row=-1)
+    return Walk(Window(stream, size, lasting=lasting), first_row=-1)
 
 
 def _extractor(columns: Columns, places: tuple[int, ...]) -> Callable[[U8, bool, I64 | None], Extracted]:

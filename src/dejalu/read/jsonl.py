@@ -16,12 +16,14 @@ from ..data import I64, NULL, STRING, U8, Docs, Input, Problem, Records
 from ..kernels.formats import GOOD, NOT_OBJECT, TRAILING, Extracted, jsonl_extract
 from .columns import TEXT_NAMES, Ask, Columns, Offer, choose
 from .lines import Walk, docs_of_lines, string_array
-from .open import Window, open_text
+from .open import open_text
 from .pieces import BATCH_BYTES, Piece
 from .problems import OnProblem
+from .window import Filler, Window, fill_from
 
 BOM = b"\xef\xbb\xbf"
 PEEK_RECORDS, PEEK_BYTES = 1000, 1 << 20
+DECODER = json.JSONDecoder(parse_int=len, parse_float=len)  # numbers may be of any size
 KIND_NAMES = ("absent", "null", "a string", "a number", "a number", "true or false", "an object or array")
 
 
@@ -70,7 +72,7 @@ def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:
 
 def records(input: Input, columns: Columns) -> Iterator[Records]:
     """Raw lines, numbered as `read` numbers them, damaged ones included; a line cut off by a broken stream is not."""
-    walk = _walk(input, columns, BATCH_BYTES)
+    walk = _walk(input, columns, BATCH_BYTES, lasting=True)
     preamble = BOM[: columns.bom]
     for view, found in walk.blocks(input.file, partial(_extract, ()), lambda problem: None):
         yield Records(walk.row, view[: found.consumed], found.start, found.end, preamble)
@@ -80,8 +82,8 @@ def records(input: Input, columns: Columns) -> Iterator[Records]:
         yield Records(0, np.zeros(0, np.uint8), none, none, preamble)
 
 
-def _walk(input: Input, columns: Columns, size: int) -> Walk:
-    return Walk(Window(lambda on_break: open_text(input, on_break, columns.bom), size))
+def _walk(input: Input, columns: Columns, size: int, *, lasting: bool = False) -> Walk:
+    return Walk(Window(lambda on_break: Filler(input, on_break, columns.bom), size, lasting=lasting))
 
 
 def _extract(fields: tuple[str, ...], block: U8, final: bool, wanted: I64 | None) -> Extracted:
@@ -134,7 +136,7 @@ def _reason(columns: Columns, found: Extracted, kinds: dict[str, U8], i: int, ra
 
 def _peek(input: Input) -> tuple[list[dict[str, object]], int]:
     """The first good records as Python objects, and the length of the byte order mark."""
-    window = Window(lambda on_break: open_text(input, on_break), PEEK_BYTES)
+    window = Window(lambda on_break: fill_from(open_text(input, on_break)), PEEK_BYTES)
     found: list[dict[str, object]] = []
     bom: int | None = None
     while not found and window.read():
@@ -144,7 +146,7 @@ def _peek(input: Input) -> tuple[list[dict[str, object]], int]:
         lines = jsonl_extract(window.view, (), final=window.final)
         for i in np.flatnonzero(lines.status == GOOD)[:PEEK_RECORDS].tolist():
             line = window.view[lines.start[i] : lines.end[i]].tobytes().decode(errors="replace")
-            found.append(json.loads(line, parse_int=len, parse_float=len))
+            found.append(DECODER.decode(line))
         window.drop(lines.consumed)
     return found, bom or 0
 

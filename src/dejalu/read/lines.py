@@ -12,8 +12,9 @@ from ..data import I64, U8, Docs, Input, Problem, doc_ids
 from ..kernels.formats import Extracted
 from .arrow import cuts, join, lengths
 from .columns import Columns
-from .open import MAX_RECORD, Window
+from .open import MAX_RECORD
 from .problems import OnProblem
+from .window import Window
 
 Extract = Callable[[U8, bool, I64 | None], Extracted]
 Check = Callable[[Window, int], str]

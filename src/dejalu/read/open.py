@@ -6,10 +6,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-import numpy as np
 import zstandard
 
-from ..data import U8, Input
+from ..data import Input
 from ..errors import DamagedInput
 from . import remote
 
@@ -125,53 +124,3 @@ def _decoded(input: Input, slowly_from: int) -> Iterator[bytes]:
                 data, member = member.unused_data, None
             if out:
                 yield out
-
-
-class Window:
-    """A view that moves over a stream of bytes: it grows until it holds whole records, and drops what was used.
-
-    view    (bytes,) uint8: what is held; valid for good, the memory is never used again
-    offset  place of the view's first byte in the stream
-    final   the stream ended with the view, and whole
-    broken  why the stream broke off after the view, or ""
-    """
-
-    def __init__(self, chunks: Callable[[Callable[[str], None]], Iterator[bytes]], size: int) -> None:
-        self.view: U8 = np.zeros(0, np.uint8)
-        self.offset = 0
-        self.final = False
-        self.broken = ""
-        self._chunks = chunks(self._break)
-        self._pending = b""
-        self._size = max(size, 1)
-        self._ended = False
-        self._used = True
-
-    def _break(self, reason: str) -> None:
-        self.broken = reason
-
-    def read(self) -> bool:
-        """Hold about `size` bytes, or twice as many as before if none were used; False where there is no more."""
-        if self._ended:
-            return False
-        want = self._size if self._used else max(self._size, 2 * len(self.view))
-        pieces, have = [self.view], len(self.view)
-        while have < want:
-            piece = self._pending or next(self._chunks, b"")
-            if not piece:
-                self._ended = True
-                self.final = not self.broken
-                break
-            take = piece[: want - have]
-            self._pending = piece[len(take) :]
-            pieces.append(np.frombuffer(take, np.uint8))
-            have += len(take)
-        self.view = np.concatenate(pieces)
-        self._used = False
-        return True
-
-    def drop(self, n: int) -> None:
-        """Forget the first n bytes."""
-        self.view = self.view[n:]
-        self.offset += n
-        self._used = self._used or n > 0
