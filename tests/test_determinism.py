@@ -269,7 +269,8 @@ def test_a_damaged_work_file_is_made_again(here, expect, damage, tmp_path):
 
 def test_no_work_file_looks_like_data(here, tmp_path):
     out = tmp_path / "out"
-    assert killed(here, str(out), ("--threads", "1", "--text-cache", "0", "--store", "files"), 30, after=True).returncode == -9
+    options = ("--threads", "1", "--text-cache", "0", "--store", "files")
+    assert killed(here, str(out), options, 30, after=True).returncode == -9
     work = evidence_of(out).folder / ".work"
     names = [p.name for p in work.rglob("*") if p.is_file()]
     assert names

@@ -8,7 +8,10 @@ from adapter import Answer, Peer, Row
 
 
 def run(files: list[str], scratch: Path) -> Answer:
-    """Files in, evidence and report written, kept ids out."""
+    """Files in, evidence and report written, kept ids out; the process set up as the command sets up its own."""
+    from dejalu.cli import prepare
+
+    prepare(())
     import numpy as np
     import pyarrow.parquet as pq
 
