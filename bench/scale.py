@@ -267,7 +267,7 @@ def measure(folder: Path, memory: str, threads: int, sample: int) -> dict[str, A
         f"{corpus.text_bytes / cost.cpu / 1e6:.0f} MB per CPU s"
     )
     for name, room in rooms.items():
-        told = " (grouping: its wall; the CPU of its threads stands under no room)" if name == "candidates" else ""
+        told = "  (grouping)" if name == "candidates" else ""
         print(f"    {name:10} {room['cpu_seconds']:7.2f} CPU s, {room['seconds']:7.2f} thread s{told}")
     counted = sum(room["cpu_seconds"] for room in rooms.values())
     print(f"    {'no room':10} {cost.cpu - counted:7.2f} CPU s: start-up, and threads that a room started")

@@ -8,9 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import dejalu
+from dejalu import flow
 from dejalu.errors import UsageError
 from dejalu.plan import Execution
 from dejalu.run.budget import Budget
+from dejalu.run.meter import Silent
 
 N = 70_000  # beyond what 64 MiB hold as compact sketches
 
@@ -37,6 +39,57 @@ def test_the_same_answer_in_little_memory(tmp_path):
         np.testing.assert_array_equal(tight.similarity, plenty.similarity)
         assert tight.report["digest"] == plenty.report["digest"]
     assert list(tmp_path.iterdir()) == []
+
+
+class Stopped(Exception):
+    pass
+
+
+class StopsAfter(Silent):
+    """Ends a run when so many partitions are settled."""
+
+    def __init__(self, settled: int) -> None:
+        self.left = settled
+
+    def advance(self, stage: str, n: int) -> None:
+        if stage == "verify":
+            self.left -= 1
+            if not self.left:
+                raise Stopped
+
+
+@pytest.mark.parametrize(("before", "after"), [("8GB", "64MiB"), ("64MiB", "8GB")])
+def test_resumed_with_another_budget(tmp_path, before, after):
+    """Other work groups come of another budget: what was settled of the first ones must not be mixed with them."""
+    table = pa.table({"text": [*texts(), *chain_of_near_copies()]})
+    pq.write_table(table, tmp_path / "one.parquet")
+    whole = dejalu.dedup(table)
+    how = {"threads": 1, "partitions": 4, "store": "files", "text_cache": 0}
+    for settled in (1, 2, 3):
+        out = tmp_path / f"out-{settled}"
+        with pytest.raises(Stopped):
+            flow.run(
+                [tmp_path / "one.parquet"],
+                out,
+                execution=Execution(memory=before, **how),
+                progress=StopsAfter(settled),
+            )
+        result = dejalu.dedup([tmp_path / "one.parquet"], out, resume=True, memory=after, **how)
+        np.testing.assert_array_equal(result.twin, whole.twin)
+        np.testing.assert_array_equal(result.similarity, whole.similarity)
+
+
+def chain_of_near_copies() -> list[str]:
+    """Chains of texts that share a band now and then: the test of pairs parts many, joining buckets whole does not."""
+    rng = np.random.default_rng(6)
+    found = []
+    for chain in range(300):
+        words = rng.integers(0, 50_000, 60)
+        for _ in range(12):
+            words = words.copy()
+            words[rng.integers(0, 60, 2)] = rng.integers(0, 50_000, 2)
+            found.append(" ".join(f"c{chain}x{w}" for w in words.tolist()))
+    return found
 
 
 def test_pieces_of_one_file_partly_in_memory(tmp_path, monkeypatch):

@@ -137,8 +137,11 @@ def near_duplicates(job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.
     job.between()
     sizes = np.diff(groups.border[groups.partition])
     busy = [int(p) for p in np.argsort(-sizes, kind="stable") if sizes[p]]  # largest first: no thread waits long
-    names = {p: f"settle/{job.partitions}-{p}" for p in busy}
-    members = gather_members(job, corpus, groups, packed, {p for p in busy if not job.store.has(names[p])})
+    # Other work groups come of another number of partitions, or without the pair test; a resumed run must not mix them.
+    layout = f"{job.partitions}-{'joined' if packed is None else 'tested'}"
+    names = {p: f"settle/{layout}-{p}" for p in busy}
+    todo = {p for p in busy if not job.store.has(names[p])}
+    members = gather_members(job, corpus, groups, packed, todo, layout)
     job.between()
     job.progress.start("verify", len(groups.place), "documents")
 

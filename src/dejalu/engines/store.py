@@ -109,9 +109,7 @@ class FileStore:
             with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, schema) as writer:
                 for batch in batches:
                     writer.write_batch(batch)
-            with pa.memory_map(str(part)) as source:
-                whole = pa.ipc.open_file(source).read_all()
-            said = _Said(part.stat().st_size, schema.names, _hashes(whole), note() if note else "")
+            said = _Said(part.stat().st_size, schema.names, _hashes_of(part, len(schema)), note() if note else "")
             ok.unlink(missing_ok=True)
             os.replace(part, path)
             part.write_text(said.to_json())
@@ -296,6 +294,14 @@ class _Said:
 def _hashes(table: pa.Table) -> list[list[str]]:
     """XXH3 128 of each column's memory, batch by batch."""
     return [[_hash(chunk) for chunk in column.chunks] for column in table.columns]
+
+
+def _hashes_of(path: Path, columns: int) -> list[list[str]]:
+    """The same of a file, a batch of it in memory at a time."""
+    with pa.OSFile(str(path), "rb") as source:
+        file = pa.ipc.open_file(source)
+        batches = [[_hash(c) for c in file.get_batch(i).columns] for i in range(file.num_record_batches)]
+    return [list(column) for column in zip(*batches, strict=True)] if batches else [[] for _ in range(columns)]
 
 
 def _hash(values: pa.Array) -> str:

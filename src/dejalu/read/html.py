@@ -14,16 +14,14 @@ from importlib.metadata import version
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from ..data import I64, Docs, Input, Problem, doc_ids
+from ..data import I64, Docs, Input, Problem
 from ..errors import UsageError
 from .columns import TEXT_NAMES, Ask, Columns
 from .encoding import MARKS, encoding_of
 from .open import open_text
 from .pieces import Piece
 from .problems import OnProblem
+from .whole import document, pieces  # noqa: F401 pieces is asked of every format (files.py)
 
 # The extractor's time grows with the square of the nesting: 8,000 levels take seconds. No page that a person wrote has
 # 500; beyond, all visible text is taken, in linear time.
@@ -100,11 +98,6 @@ def resolve(input: Input, ask: Ask) -> Columns:
     return Columns(ask.text[:1] or (TEXT_NAMES[0],), None, ask.extra, ask.encoding or "")
 
 
-def pieces(input: Input, columns: Columns) -> list[Piece]:
-    """The whole file is one piece."""
-    return [Piece(0, 0, 1)]
-
-
 def read(
     input: Input, piece: Piece, columns: Columns, *, batch_bytes: int, batch_rows: int | None, on_problem: OnProblem
 ) -> Iterator[Docs]:
@@ -115,9 +108,7 @@ def read(
         on_problem(Problem(input.file, 0, None, broken[0]))
         return
     body = page_text(decode(data, _name(columns.encoding))).encode()
-    offsets = np.array([0, len(body)], np.int64)
-    text = pa.LargeStringArray.from_buffers(1, pa.py_buffer(offsets), pa.py_buffer(body))
-    yield Docs(doc_ids(input.part, np.zeros(1, np.int64)), text, {n: pa.nulls(1, pa.string()) for n in columns.others})
+    yield document(input, columns, body)
 
 
 def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:

@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 
-from ..data import I64, Docs, Input, Problem, doc_ids
+from ..data import I64, Docs, Input, Problem
 from ..kernels.formats import utf8_invalid
 from .columns import TEXT_NAMES, Ask, Columns
 from .encoding import encoding_of, is_utf8, not_encoded
 from .open import open_text
 from .pieces import Piece
 from .problems import OnProblem
+from .whole import document, pieces  # noqa: F401 pieces is asked of every format (files.py)
 
 
 def resolve(input: Input, ask: Ask) -> Columns:
     """The text is the file; the encoding is found when it is read."""
     encoding_of(b"", ask.encoding)
     return Columns(ask.text[:1] or (TEXT_NAMES[0],), None, ask.extra, ask.encoding or "utf-8")
-
-
-def pieces(input: Input, columns: Columns) -> list[Piece]:
-    """The whole file is one piece."""
-    return [Piece(0, 0, 1)]
 
 
 def read(
@@ -47,9 +42,7 @@ def read(
         except UnicodeDecodeError as e:
             on_problem(Problem(input.file, 0, None, not_encoded(encoding, bom + e.start, data[bom + e.start :])))
             return
-    offsets = np.array([0, len(body)], np.int64)
-    text = pa.LargeStringArray.from_buffers(1, pa.py_buffer(offsets), pa.py_buffer(body))
-    yield Docs(doc_ids(input.part, np.zeros(1, np.int64)), text, {n: pa.nulls(1, pa.string()) for n in columns.others})
+    yield document(input, columns, body)
 
 
 def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:

@@ -21,7 +21,7 @@ from ..errors import OutputError, UsageError
 from ..plan import Execution, Plan
 from .job import WORK, Job, recorded
 from .meter import Progress
-from .result import Decided, Result, Stored
+from .result import Decided, EvidenceTables, Result
 from .sources import FileSource
 from .writing import read_positions, write_files
 
@@ -97,7 +97,7 @@ def read_back(folder: Path, source: FileSource, out: Path | None) -> Result:
     rows = {entry["file"]: int(entry["rows"]) for entry in told["files"]}
     starts = np.concatenate(([0], np.cumsum([rows[i.file] for i in source.inputs]))).astype(np.int64)
     place = {i.file: int(starts[i.part]) for i in source.inputs}
-    tables = Stored(folder, source.inputs)
+    tables = EvidenceTables(folder, source.inputs)
 
     def decide() -> Decided:
         n = int(starts[-1])

@@ -119,7 +119,7 @@ class Corpus:
         for piece, counts in zip(self.pieces, self.facts, strict=True):
             self.part_rows[piece.part] = max(self.part_rows[piece.part], counts.rows)
         self.part_start: I64 = np.concatenate(([0], np.cumsum(self.part_rows))).astype(np.int64)
-        fields = len(pieces[0:1] and facts[0].columns)
+        fields = max((len(f.columns) for f in self.facts), default=0)
         fits = self.n * (8 * fields + WIDE) <= held
         self._held: list[pa.Table] | None = None
         self._held = [self._whole(i, None) for i in range(len(pieces))] if fits else None
@@ -219,33 +219,40 @@ class Corpus:
         out = np.empty((self.n, width), np.uint8)
         for i in range(len(self.pieces)):
             first = int(self.start[i])
-            for view in _packed(self.table(i, "packed"), width) if self.facts[i].docs else ():
-                out[first : first + len(view)] = view
-                first += len(view)
+            for chunk in self.table(i, "packed").column(0).chunks if self.facts[i].docs else ():
+                out[first : first + len(chunk)] = fixed(chunk, width)
+                first += len(chunk)
         return out
 
-    def keys_of(self, i: int, rows: I64, bands: int) -> U64:
-        """Band keys (m, bands) uint64 of some rows (ascending) of piece i."""
-        keys = np.empty((len(rows), bands), np.uint64)
+    def keys_at(self, places: I64, bands: int) -> U64:
+        """Band keys (m, bands) uint64 of places (any order)."""
+        keys = np.empty((len(places), bands), np.uint64)
         for low in range(0, bands, TOGETHER):
             some = range(low, min(low + TOGETHER, bands))
-            first = 0
-            for batch in self.table(i, *(band_name(b) for b in some)).to_batches():
-                own = slice(*np.searchsorted(rows, (first, first + len(batch))))
+            for batch, where, rows in self._batches_at(places, *(band_name(b) for b in some)):
                 for at, b in enumerate(some):
-                    keys[own, b] = batch.column(at).to_numpy()[rows[own] - first]
-                first += len(batch)
+                    keys[where, b] = batch.column(at).to_numpy()[rows]
         return keys
 
-    def packed_of(self, i: int, rows: I64, width: int) -> U8:
-        """Compact sketches (m, width) uint8 of some rows (ascending) of piece i."""
-        out = np.empty((len(rows), width), np.uint8)
-        first = 0
-        for view in _packed(self.table(i, "packed"), width):
-            own = slice(*np.searchsorted(rows, (first, first + len(view))))
-            out[own] = view[rows[own] - first]
-            first += len(view)
+    def packed_at(self, places: I64, width: int) -> U8:
+        """Compact sketches (m, width) uint8 of places (any order)."""
+        out = np.empty((len(places), width), np.uint8)
+        for batch, where, rows in self._batches_at(places, "packed"):
+            out[where] = fixed(batch.column(0), width)[rows]
         return out
+
+    def _batches_at(self, places: I64, *columns: str) -> Iterator[tuple[pa.RecordBatch, I64, I64]]:
+        """Batches that hold some of the places: which of `places` those are, and their rows in the batch."""
+        order = np.argsort(places, kind="stable")
+        ascending = places[order]
+        borders = np.searchsorted(ascending, self.start)
+        for i in np.flatnonzero(np.diff(borders)):
+            first, at = int(self.start[i]), int(borders[i])
+            for batch in self.table(int(i), *columns).to_batches():
+                end = int(np.searchsorted(ascending, first + len(batch)))
+                if end > at:
+                    yield batch, order[at:end], ascending[at:end] - first
+                first, at = first + len(batch), end
 
     def ids_at(self, places: I64) -> I64:
         """DocIds of places (any order)."""
@@ -303,10 +310,10 @@ def _numbers(table: pa.Table) -> Any:
     return table.column(0).to_numpy()
 
 
-def _packed(table: pa.Table, width: int) -> Iterator[U8]:
-    """Views of a column of compact sketches, (m, width) uint8 each."""
-    for chunk in table.column(0).chunks:
-        yield np.frombuffer(chunk.buffers()[1], np.uint8, len(chunk) * width, chunk.offset * width).reshape(-1, width)
+def fixed(column: pa.FixedSizeBinaryArray, width: int) -> U8:
+    """View a column of values of one width as (m, width) uint8."""
+    n = len(column)
+    return np.frombuffer(column.buffers()[1], np.uint8, n * width, column.offset * width).reshape(n, width)
 
 
 def _counted(numbers: I64) -> tuple[I64, I64]:

@@ -19,7 +19,7 @@ from ..errors import GateClosed
 from .corpus import ID, ID_KIND, Corpus
 from .gathering import gather
 from .job import Job
-from .result import Decided, Result, Stored
+from .result import Decided, EvidenceTables, Result
 from .writing import read_positions, write_corpus
 
 
@@ -67,7 +67,7 @@ def _evidence(job: Job, corpus: Corpus, verdicts: Verdicts) -> tuple[str, list[W
                 held.update(some)
             else:
                 written += job.engine.map(lambda item: evidence.write_removed(folder, *item), some)
-    return digest.hexdigest(), written, held if folder is None else Stored(folder, inputs)
+    return digest.hexdigest(), written, held if folder is None else EvidenceTables(folder, inputs)
 
 
 def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> Iterator[tuple[str, pa.Table]]:

@@ -15,11 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..cluster import Groups
-from ..data import I64, U8, U64
+from ..data import I64, U8, text_buffers
 from ..errors import StoreError
-from .corpus import Corpus
+from .corpus import Corpus, fixed
 from .job import Job
 from .texts import Members, View, fetch, files_of, find, missing, stream
+
+TRIES = 3  # readings of a work file that is damaged and made again each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +38,8 @@ class Held:
     def __init__(self, job: Job, corpus: Corpus, groups: Groups, packed: U8 | None) -> None:
         plan = job.plan
         self._job, self._corpus, self._groups = job, corpus, groups
-        m, bands = len(groups.place), plan.bands.bands
-        self._keys: U64 = np.empty((m, bands), np.uint64)
-        self._packed: U8 = np.empty((m, plan.slots), np.uint8) if packed is None else packed[groups.place]
-        order = np.argsort(groups.place, kind="stable")
-        ascending = groups.place[order]
-        borders = np.searchsorted(ascending, corpus.start)
-        for i in np.flatnonzero(np.diff(borders)):
-            own = slice(borders[i], borders[i + 1])
-            rows = ascending[own] - corpus.start[i]
-            self._keys[order[own]] = corpus.keys_of(int(i), rows, bands)
-            if packed is None:
-                self._packed[order[own]] = corpus.packed_of(int(i), rows, plan.slots)
+        self._keys = corpus.keys_at(groups.place, plan.bands.bands)
+        self._packed = corpus.packed_at(groups.place, plan.slots) if packed is None else packed[groups.place]
 
     def of(self, p: int) -> Members:
         """The members of partition p."""
@@ -59,10 +51,17 @@ class Held:
 class Stored:
     """Members in work files; the files of an input that turn out missing or damaged are made again."""
 
-    def __init__(self, job: Job, groups: Groups, deal: Callable[[int], list[Dealt]], parts: Sequence[int]) -> None:
+    def __init__(
+        self, job: Job, groups: Groups, deal: Callable[[int, bool], list[Dealt]], parts: Sequence[int]
+    ) -> None:
+        """Deal the members of some inputs.
+
+        Args:
+            deal: deals those of one input, and with True does it again whatever is there.
+        """
         self._job, self._groups, self._deal = job, groups, deal
         self._lock = threading.Lock()
-        self._files = dict(zip(parts, job.engine.map(deal, parts), strict=True))
+        self._files = dict(zip(parts, job.engine.map(lambda part: deal(part, False), parts), strict=True))
 
     def of(self, p: int) -> Members:
         """The members of partition p."""
@@ -70,15 +69,17 @@ class Stored:
 
     def _batches(self, part: int, p: int) -> list[pa.RecordBatch]:
         store = self._job.store
-        while True:
+        for left in reversed(range(TRIES)):
             files = self._files[part]
             try:
                 return [store.batch(f.name, f.partitions.index(p)) for f in files if p in f.partitions]
             except StoreError:
+                if not left:
+                    raise
                 with self._lock:
                     if self._files[part] is files:
-                        store.drop(done_name(self._job, part))
-                        self._files[part] = self._deal(part)
+                        self._files[part] = self._deal(part, True)
+        raise AssertionError("the last try gives or raises")
 
     def _members(self, p: int, batches: list[pa.RecordBatch]) -> Members:
         first, last = self._groups.cut(p)
@@ -91,43 +92,20 @@ class Stored:
         at = find(have, places)
         which = np.repeat(np.arange(len(batches)), [len(o) for o in own])
         row = np.arange(len(have)) - np.repeat(np.cumsum([0, *(len(o) for o in own)])[:-1], [len(o) for o in own])
-        texts = [text_of(b) for b in batches]
+        texts = [text_buffers(b.column("text")) for b in batches]
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(offsets) for _, offsets in texts)])
         return Members(keys[at], packed[at], View(texts, which[at], row[at], sizes[at]))
 
 
-def done_name(job: Job, part: int) -> str:
-    """Name of the list of an input's work files."""
-    return f"texts/{job.partitions}-{part:07d}"
-
-
-def text_of(batch: pa.RecordBatch) -> tuple[U8, I64]:
-    """The text column of a work file's batch as bytes and offsets."""
-    column = batch.column("text")
-    buffers = column.buffers()
-    offsets = np.frombuffer(buffers[1], np.int64, len(column) + 1, column.offset * 8)
-    return (np.frombuffer(buffers[2], np.uint8) if buffers[2] is not None and buffers[2].size else _NONE), offsets
-
-
-_NONE: U8 = np.zeros(0, np.uint8)
-
-
 def _rows(batches: Sequence[pa.RecordBatch], name: str, width: int) -> U8:
     """A column of fixed width over all batches, (m, width) uint8."""
-    out = np.empty((sum(b.num_rows for b in batches), width), np.uint8)
-    first = 0
-    for b in batches:
-        column = b.column(name)
-        n = len(column)
-        out[first : first + n] = np.frombuffer(column.buffers()[1], np.uint8, n * width, column.offset * width).reshape(
-            n, width
-        )
-        first += n
-    return out
+    return np.concatenate([np.zeros((0, width), np.uint8), *(fixed(b.column(name), width) for b in batches)])
 
 
-def gather_members(job: Job, corpus: Corpus, groups: Groups, packed: U8 | None, todo: set[int]) -> Held | Stored:
-    """Make ready what settling the partitions `todo` needs."""
+def gather_members(
+    job: Job, corpus: Corpus, groups: Groups, packed: U8 | None, todo: set[int], layout: str
+) -> Held | Stored:
+    """Make ready what settling the partitions `todo` needs; `layout` tells these work groups from others."""
     partition = np.repeat(np.arange(job.partitions), np.diff(groups.border[groups.partition]))
     order = np.argsort(groups.place, kind="stable")
     order = order[np.isin(partition[order], list(todo))]
@@ -140,8 +118,11 @@ def gather_members(job: Job, corpus: Corpus, groups: Groups, packed: U8 | None, 
 
     own = dict(files_of(corpus, places))
 
-    def deal(part: int) -> list[Dealt]:
-        found = _deal(job, corpus, part, own[part], partition[np.searchsorted(places, own[part])])
+    def deal(part: int, again: bool) -> list[Dealt]:
+        name = f"texts/{layout}-{part:07d}"
+        if again:
+            job.store.drop(name)
+        found = _deal(job, corpus, part, own[part], partition[np.searchsorted(places, own[part])], name)
         job.progress.advance("texts", len(own[part]))
         return found
 
@@ -151,12 +132,15 @@ def gather_members(job: Job, corpus: Corpus, groups: Groups, packed: U8 | None, 
     return stored
 
 
-def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64) -> list[Dealt]:
-    """Write the members of one input, `budget.buffer` bytes of text at a time, and last a list of the files."""
-    done = done_name(job, part)
+def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64, done: str) -> list[Dealt]:
+    """Write the members of one input, `budget.buffer` bytes of text at a time, and then a list of the files.
+
+    What an interrupted run wrote is used where it is whole and has all these partitions.
+    """
     if job.store.has(done):
         found = [Dealt(name, parts) for name, parts in json.loads(job.store.note(done))]
-        if all(job.store.has(file.name) for file in found):
+        dealt = {p for file in found for p in file.partitions}
+        if dealt.issuperset(np.unique(partition).tolist()) and all(job.store.has(file.name) for file in found):
             return found
     found = []
     held: list[tuple[I64, pa.LargeStringArray, I64]] = []
@@ -208,14 +192,7 @@ def _write(job: Job, corpus: Corpus, name: str, held: list[tuple[I64, pa.LargeSt
     """Write buffered members as one table: a batch per partition, ascending."""
     plan, bands = job.plan, job.plan.bands.bands
     places, partition = np.concatenate([h[0] for h in held]), np.concatenate([h[2] for h in held])
-    ascending = np.argsort(places, kind="stable")
-    borders = np.searchsorted(places[ascending], corpus.start)
-    keys, packed = np.empty((len(places), bands), np.uint64), np.empty((len(places), plan.slots), np.uint8)
-    for i in np.flatnonzero(np.diff(borders)):
-        own = ascending[borders[i] : borders[i + 1]]
-        rows = places[own] - corpus.start[i]
-        keys[own] = corpus.keys_of(int(i), rows, bands)
-        packed[own] = corpus.packed_of(int(i), rows, plan.slots)
+    keys, packed = corpus.keys_at(places, bands), corpus.packed_at(places, plan.slots)
     text = pa.concat_arrays([h[1] for h in held])  # many selections from one array, far faster than from chunks
     order = np.argsort(partition, kind="stable")
     parts, starts = np.unique(partition[order], return_index=True)

@@ -31,7 +31,7 @@ class Decided(NamedTuple):
     similarity: F64
 
 
-class Stored(Mapping[str, pa.Table]):
+class EvidenceTables(Mapping[str, pa.Table]):
     """The evidence tables of a run that wrote them, read when they are asked for."""
 
     def __init__(self, folder: Path, inputs: Sequence[Input]) -> None:

@@ -5,6 +5,7 @@ run skips it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from .. import represent, verify
 from ..data import F64, I64, U8, U64, Docs, row_of
 from ..engines import Store
+from ..errors import StoreError
 from ..plan import Plan
 from ..read import stop
 from ..represent import Segmenter, Signed
@@ -203,32 +205,39 @@ def settle_partition(
     Returns:
         removed places, their twins' places, similarities; comparisons that the cap skipped.
     """
-    while not run.store.has(name):  # a table that does not read back whole is made again
-        own = members()
-        with run.meter.room("verify"):
-            size = np.concatenate(([0], np.cumsum(own.texts.sizes)))
-            steps = _steps(border, size, run.budget.settle, run.segmenter is not None)
-            found = [
-                (_settle_chunk if streamed else _settle_run)(run, own, place, border[a : b + 1], size)
-                for a, b, streamed in steps
-            ]
-            skipped = sum(f[3] for f in found)
-            table = pa.table(
-                {
-                    "place": np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)]),
-                    "twin": np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)]),
-                    "similarity": np.concatenate([np.zeros(0), *(f[2] for f in found)]),
-                }
-            )
-            run.store.put(name, table.replace_schema_metadata({b"skipped": str(skipped).encode()}))
+    table = None
+    if run.store.has(name):
+        with suppress(StoreError):  # damaged since it was looked at: settled again
+            table = run.store.get(name)
+    if table is None:
+        table = _settled(run, members(), place, border)
+        run.store.put(name, table)
     run.progress.advance("verify", len(place))
-    table = run.store.get(name)
     return (
         table.column("place").to_numpy(),
         table.column("twin").to_numpy(),
         table.column("similarity").to_numpy(),
         int(table.schema.metadata[b"skipped"]),
     )
+
+
+def _settled(run: Context, members: Members, place: I64, border: I64) -> pa.Table:
+    with run.meter.room("verify"):
+        size = np.concatenate(([0], np.cumsum(members.texts.sizes)))
+        steps = _steps(border, size, run.budget.settle, run.segmenter is not None)
+        found = [
+            (_settle_chunk if streamed else _settle_run)(run, members, place, border[a : b + 1], size)
+            for a, b, streamed in steps
+        ]
+        skipped = sum(f[3] for f in found)
+        table = pa.table(
+            {
+                "place": np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)]),
+                "twin": np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)]),
+                "similarity": np.concatenate([np.zeros(0), *(f[2] for f in found)]),
+            }
+        )
+        return table.replace_schema_metadata({b"skipped": str(skipped).encode()})
 
 
 def _steps(border: I64, size: I64, most: int, segmented: bool) -> list[tuple[int, int, bool]]:

@@ -29,36 +29,6 @@ def settle(
     )
 
 
-def settle_texts(
-    batches: list[tuple[U8, I64]],
-    which: I64,
-    rows: I64,
-    groups: I64,
-    keys: U64,
-    packed: U8,
-    *,
-    shingle: int,
-    unit: int,
-    threshold: float,
-    min_matches: int,
-    cap: int,
-) -> tuple[I64, F64, int]:
-    """Settle work groups straight from their texts; see `kernels.settle_texts`. Returns what `settle` does."""
-    return kernels.settle_texts(
-        batches,
-        which,
-        rows,
-        groups,
-        keys,
-        packed,
-        shingle=shingle,
-        unit=unit,
-        threshold=threshold,
-        min_matches=min_matches,
-        cap=cap,
-    )
-
-
 def pairs_of_band(
     keys: U64,
     band: int,
