@@ -12,6 +12,10 @@ void bind_groups(nb::module_&);
 void bind_grouping(nb::module_&);
 void bind_formats(nb::module_&);
 void bind_evaluate(nb::module_&);
+void bind_guards(nb::module_&);
+void bind_hamming(nb::module_&);
+void bind_join(nb::module_&);
+void bind_sketches(nb::module_&);
 
 NB_MODULE(_native, m) {
     m.doc() = "dejalu's kernels; use dejalu.kernels, which documents them.";
@@ -27,4 +31,8 @@ NB_MODULE(_native, m) {
     bind_grouping(m);
     bind_formats(m);
     bind_evaluate(m);
+    bind_guards(m);
+    bind_hamming(m);
+    bind_join(m);
+    bind_sketches(m);
 }

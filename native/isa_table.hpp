@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "formats_table.hpp"
+#include "simhash_table.hpp"
+#include "sketches_table.hpp"
 #include "text_table.hpp"
 
 namespace dejalu {
@@ -19,6 +21,11 @@ struct Table {
     void (*bitmap)(const uint64_t* set, size_t n, uint64_t* out);
     int64_t (*differing_bits)(const uint64_t* a, const uint64_t* b);
     FormatsTable formats;       // the inside of JSON strings; UTF-8 that is surely well-formed
+    SketchesTable sketches;     // bottom-k, weighted sketches, feature counts
+    // join: places of the signatures that differ from one in few bits (join_leaves.hpp)
+    size_t (*near_signatures)(const uint64_t* signatures, size_t n, uint64_t own, uint32_t most, uint32_t* out);
+    SimhashTable simhash;       // SimHash fingerprints (simhash.hpp)
+    HammingTable hamming;       // fingerprints that differ from one in few bits (hamming_scan.hpp)
 };
 
 }  // namespace dejalu

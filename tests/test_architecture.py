@@ -27,7 +27,7 @@ The import rule of dejalu, from the bottom up. A file imports from lower levels 
     4  run                      imports what is above: what a run is made of
     5  flow, index              import what is above
     6  pairing, evaluate, serve import what is above
-    7  api                      imports what is above
+    7  api, sketching           import what is above
     8  cli                      may import all
 
 A room that needs something of another room: hand it over as an argument in flow.py, or, if it is a noun that both
@@ -46,6 +46,7 @@ LEVEL = {
     "pairing": 6,
     "evaluate": 6,
     "api": 7,
+    "sketching": 7,
     "serve": 6,
     "cli": 8,
 }

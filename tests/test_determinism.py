@@ -29,6 +29,16 @@ PLANS = {
     "tag": ("--mode", "tag", "--unit", "char", "--keep", "max:day"),
     "exact": ("--method", "exact", "--keep", "last"),
 }
+OTHERS = {  # every other method, in fewer ways
+    "short": ("--method", "short", "--differ", "numbers", "--keep", "longest"),
+    "auto": ("--method", "auto", "--keep", "last"),
+    "containment": ("--method", "containment", "--within", "lang"),
+    "tfidf": ("--method", "tfidf", "--threshold", "0.6"),
+    "cosine": ("--method", "tfidf", "--measure", "cosine"),
+    "simhash": ("--method", "simhash", "--weights", "tfidf", "--bits", "128", "--distance", "12"),
+    "verified": ("--method", "simhash", "--distance", "6", "--verify", "jaccard"),
+}
+FEWER = ("two threads", "batches of one", "three partitions", "on files", "little memory")
 WAYS = {
     "one thread": ("--threads", "1"),
     "two threads": ("--threads", "2"),
@@ -101,11 +111,11 @@ def run(here: Path, out: str, *options: str, env: dict[str, str] | None = None) 
 @pytest.fixture(scope="module")
 def expect(here):
     """The answer per plan, computed once."""
-    return {name: run(here, f"expect-{name}", *options) for name, options in PLANS.items()}
+    return {name: run(here, f"expect-{name}", *options) for name, options in (PLANS | OTHERS).items()}
 
 
 def test_the_corpus_has_something_to_decide(here, expect):
-    for name in PLANS:
+    for name in PLANS | OTHERS:
         report = evidence_of(here / f"expect-{name}").report
         assert report["removed_equal"] > 5, name
         assert name == "exact" or report["removed_near"] > 50, name
@@ -117,10 +127,17 @@ def test_same_bytes_for_every_way_of_running(here, expect, plan, way, tmp_path):
     assert run(here, f"{tmp_path}/out", *PLANS[plan], *WAYS[way]) == expect[plan]
 
 
+@pytest.mark.parametrize("way", FEWER)
+@pytest.mark.parametrize("plan", OTHERS)
+def test_same_bytes_of_every_method(here, expect, plan, way, tmp_path):
+    assert run(here, f"{tmp_path}/out", *OTHERS[plan], *WAYS[way]) == expect[plan]
+
+
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("plan", ["default", "all"])
+@pytest.mark.parametrize("plan", ["default", "all", "auto", "tfidf", "simhash"])
 def test_same_bytes_in_every_environment(here, expect, plan, name, tmp_path):
-    assert run(here, f"{tmp_path}/out", *PLANS[plan], "--threads", "2", env=ENVIRONMENTS[name]) == expect[plan]
+    options = (*(PLANS | OTHERS)[plan], "--threads", "2")
+    assert run(here, f"{tmp_path}/out", *options, env=ENVIRONMENTS[name]) == expect[plan]
 
 
 def test_same_bytes_from_another_folder(here, expect, tmp_path):
@@ -170,10 +187,10 @@ def killed(here: Path, out: str, options: tuple[str, ...], at: int, *, after: bo
     )
 
 
-@pytest.mark.parametrize("plan", ["default", "all", "tag"])
+@pytest.mark.parametrize("plan", ["default", "all", "tag", "auto", "tfidf", "containment", "simhash"])
 def test_same_bytes_after_kill_and_resume(here, expect, plan, tmp_path):
     store = "auto" if plan == "tag" else "files"  # this little is kept in memory else
-    options = (*PLANS[plan], "--threads", "1", "--text-cache", "0", "--store", store)
+    options = (*(PLANS | OTHERS)[plan], "--threads", "1", "--text-cache", "0", "--store", store)
     whole = killed(here, f"{tmp_path}/whole", options, -1, after=False)
     assert whole.returncode == 0, whole.stderr
     assert steady(tmp_path / "whole") == expect[plan]

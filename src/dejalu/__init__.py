@@ -3,7 +3,8 @@
     dedup        verified removal of exact and near duplicates: texts, tables, data sets or files
     pairs        every pair of documents at or above a threshold
     similarity   exact Jaccard similarity of two texts
-    minhash      signatures, for those who keep their own
+    minhash, simhash, bottom_k
+                 sketches, for those who keep their own; `hamming_pairs` and `HammingTable` search fingerprints
 
 Names are loaded when they are first used, so that the command line starts quickly.
 """
@@ -16,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .api import dedup, minhash, pairs, similarity
+    from .candidates import HammingTable, hamming_pairs
     from .errors import (
         ChangedInput,
         DamagedInput,
@@ -29,15 +31,19 @@ if TYPE_CHECKING:
         UsageError,
     )
     from .plan import Execution, Plan
+    from .represent import BottomK
     from .run.result import Result
+    from .sketching import bottom_k, simhash
 
 _HOME = {
+    "BottomK": "represent",
     "ChangedInput": "errors",
     "DamagedInput": "errors",
     "DejaluError": "errors",
     "Execution": "plan",
     "FloodError": "errors",
     "GateClosed": "errors",
+    "HammingTable": "candidates",
     "InputError": "errors",
     "OutputError": "errors",
     "Plan": "plan",
@@ -45,19 +51,24 @@ _HOME = {
     "Result": "run.result",
     "StoreError": "errors",
     "UsageError": "errors",
+    "bottom_k": "sketching",
     "dedup": "api",
+    "hamming_pairs": "candidates",
     "minhash": "api",
     "pairs": "api",
     "similarity": "api",
+    "simhash": "sketching",
 }
 
 __all__ = [
+    "BottomK",
     "ChangedInput",
     "DamagedInput",
     "DejaluError",
     "Execution",
     "FloodError",
     "GateClosed",
+    "HammingTable",
     "InputError",
     "OutputError",
     "Plan",
@@ -66,9 +77,12 @@ __all__ = [
     "StoreError",
     "UsageError",
     "__version__",
+    "bottom_k",
     "dedup",
+    "hamming_pairs",
     "minhash",
     "pairs",
+    "simhash",
     "similarity",
 ]
 

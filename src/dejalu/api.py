@@ -32,6 +32,17 @@ def dedup(
     shingle: int | None = None,
     unit: str | None = None,
     slots: int | None = None,
+    distance: int | None = None,
+    bits: int | None = None,
+    weights: str | None = None,
+    keywords: int | None = None,
+    verify: str | None = None,
+    measure: str | None = None,
+    frequencies: str | os.PathLike[str] | None = None,
+    short_below: int | None = None,
+    short_shingle: int | None = None,
+    short_unit: str | None = None,
+    differ: str | Sequence[str] | None = None,
     segmenter: str | Segmenter | None = None,
     keep: str | None = None,
     prefer: Sequence[str] | None = None,
@@ -91,6 +102,17 @@ def dedup(
             "shingle": shingle,
             "unit": unit,
             "slots": slots,
+            "distance": distance,
+            "bits": bits,
+            "weights": weights,
+            "keywords": keywords,
+            "verify": verify,
+            "measure": measure,
+            "frequencies": None if frequencies is None else os.fspath(frequencies),
+            "short_below": short_below,
+            "short_shingle": short_shingle,
+            "short_unit": short_unit,
+            "differ": differ,
             "segmenter": represent.name_segmenter(segmenter),
             "keep": keep,
             "prefer": prefer,
@@ -132,10 +154,22 @@ def dedup(
 def pairs(
     source: Any,
     *,
+    method: str = "minhash",
     threshold: float = 0.8,
-    shingle: int = 5,
-    unit: str = "word",
+    shingle: int | None = None,
+    unit: str | None = None,
     slots: int = 128,
+    distance: int = 3,
+    bits: int = 64,
+    weights: str = "tf",
+    keywords: int = 20,
+    verify: str | None = None,
+    measure: str = "jaccard",
+    frequencies: str | os.PathLike[str] | None = None,
+    short_below: int = 50,
+    short_shingle: int = 3,
+    short_unit: str = "char",
+    differ: str | Sequence[str] = (),
     segmenter: str | Segmenter | None = None,
     within: str | None = None,
     text_column: str | Sequence[str] | None = None,
@@ -144,30 +178,47 @@ def pairs(
 ) -> pa.Table:
     """List every pair of documents at or above the threshold, equal texts included.
 
-    Every pair of every LSH bucket is tested, and each similarity is exact; at least 99% of the true pairs are listed.
+    With `minhash` (and the long texts of `auto`) every pair of every LSH bucket is tested, each similarity is exact,
+    and at least 99% of the true pairs are listed. `short`, `containment` and `tfidf` are joined exactly and list all
+    of them; `simhash` lists every pair within the distance.
 
     Args:
         source: texts, tables, data sets or paths, as for `dedup`.
         threshold: in (0, 1], inclusive.
         max_pairs: stop with an error when there are more.
+        method and all others: parameters of the method, as `dejalu.Plan` explains them.
 
     Returns:
-        Table a, b (int64 positions, a < b), similarity (float64), sorted by a, then b.
+        Table a, b (int64 positions, a < b), similarity (float64), sorted by a, then b. With `containment` the
+        similarity is the share of a that is in b, and a pair is listed in each direction that reaches the threshold.
+        With `simhash` there is a column distance (int32), too, and the similarity is an estimate unless `verify` is
+        given.
 
     Raises:
         FloodError: more than `max_pairs` pairs.
         UsageError: a parameter is out of range.
     """
+    columns = () if text_column is None else (text_column,) if isinstance(text_column, str) else tuple(text_column)
     plan = Plan(
+        method=method,
         threshold=threshold,
-        shingle=shingle,
-        unit=unit,
+        shingle=shingle,  # type: ignore[arg-type]  # None: as is usual with the method
+        unit=unit,  # type: ignore[arg-type]
         slots=slots,
+        distance=distance,
+        bits=bits,
+        weights=weights,
+        keywords=keywords,
+        verify=verify,
+        measure=measure,
+        frequencies=None if frequencies is None else os.fspath(frequencies),
+        short_below=short_below,
+        short_shingle=short_shingle,
+        short_unit=short_unit,
+        differ=differ,  # type: ignore[arg-type]
         segmenter=represent.name_segmenter(segmenter),
         within=within,
-        text_column=()
-        if text_column is None
-        else tuple([text_column] if isinstance(text_column, str) else text_column),
+        text_column=columns,
     )
     return find_pairs(
         source, plan, Execution(threads=threads), max_pairs, None if isinstance(segmenter, str) else segmenter

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from .errors import DejaluError
 
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
+I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
 U8 = npt.NDArray[np.uint8]
 F64 = npt.NDArray[np.float64]
@@ -133,6 +135,24 @@ def text_buffers(text: pa.LargeStringArray) -> tuple[U8, I64]:
     return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)), view
 
 
+def as_arrow(values: npt.NDArray[Any]) -> pa.Array:
+    """View a NumPy array of numbers as an Arrow array, no copy (booleans are packed).
+
+    pa.array would look for masked arrays first, for which numpy.ma is imported.
+    """
+    kind = pa.from_numpy_dtype(values.dtype)
+    held = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(held)])
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The different values, ascending, as np.unique gives them, which would import numpy.ma."""
+    ascending = np.sort(values)
+    first = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    return ascending[first]
+
+
 class SpecMismatch(DejaluError):
     """Sketches that were made with different plans were mixed."""
 
@@ -160,8 +180,8 @@ class Pairs:
 
 
 # How a removed document was found, and what its similarity measures; stored as small integers while settling.
-METHODS = ("bytes", "exact", "minhash")
-MEASURES = ("equal", "jaccard")
+METHODS = ("bytes", "exact", "minhash", "simhash", "containment", "tfidf", "short")
+MEASURES = ("equal", "jaccard", "containment_a", "weighted_jaccard", "cosine", "simhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +189,10 @@ class Verdicts:
     """One row per removed document, ascending by id; every document not listed is kept.
 
     id, twin     (m,) int64: the removed document and the kept one it repeats
-    similarity   (m,) float64: true similarity of the two
+    similarity   (m,) float64: true similarity of the two (an estimate where the measure is `simhash`)
     measure      (m,) uint8: place in MEASURES
     method       (m,) uint8: place in METHODS
+    distance     (m,) int32 Hamming distance of their fingerprints, or None where the method has none
     """
 
     id: I64
@@ -179,6 +200,7 @@ class Verdicts:
     similarity: F64
     measure: U8
     method: U8
+    distance: I32 | None = None
 
     def __len__(self) -> int:
         return len(self.id)

@@ -2,7 +2,9 @@
 
     first_pass        read/ → represent/ → candidates/    per piece of a file: hashes, band keys, compact sketch
     equal_texts       candidates/ → cluster/              equal texts collapse
-    near_duplicates   candidates/ → cluster/ → verify/    work groups, their texts, settling in keep order
+    near_duplicates   candidates/ → verify/ → cluster/    what may repeat, true similarity, settling in keep order;
+                                                          by bands (minhash, tfidf), by join (short, containment),
+                                                          by length (auto) or by fingerprint (simhash): run/by_*.py
     verdicts          cluster/                            copies put back
     finish            act/                                evidence, report, gate, corpus (finish.py)
 
@@ -11,26 +13,28 @@ Between the steps lies the store (engines/store.py); a step whose result is in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import candidates, cluster
-from .data import F64, I64, U8
+from .data import I64
 from .plan import Execution, Plan
 from .represent import Segmenter
 from .run.applying import apply, read_back
+from .run.by_bands import settled_by_bands
+from .run.by_fingerprint import settled_by_fingerprint
+from .run.by_join import settled_by_join
+from .run.by_length import settled_by_length
 from .run.corpus import KEEP, NULL, SOURCE, TEXT, Corpus, Facts, sketch_name
 from .run.finish import finish
+from .run.frequencies import weigh
 from .run.gathering import one_column
 from .run.job import Job
-from .run.members import gather_members
 from .run.meter import Progress
 from .run.result import Result
 from .run.sources import FileSource
-from .run.stages import settle_partition, sketch_piece
+from .run.stages import sketch_piece
 
 
 def run(
@@ -63,6 +67,8 @@ def run(
     with Job.open(source, to, evidence, plan, execution, overwrite, resume, progress, segmenter) as job:
         if job.previous is not None and job.evidence is not None and isinstance(job.source, FileSource):
             return read_back(job.evidence, job.source, job.to)  # --resume on a finished run: verified, nothing to do
+        if plan.counted:
+            weigh(job)
         corpus = first_pass(job)
         job.between()
         rank = keep_order(job, corpus)
@@ -70,7 +76,7 @@ def run(
         near = near_duplicates(job, corpus, rank, copies)
         job.between()
         with job.meter.room("cluster"):
-            verdicts = cluster.verdicts(copies, near.removed, near.twin, near.similarity, plan.method)
+            verdicts = cluster.verdicts(copies, near, plan.method)
         return finish(job, corpus, verdicts, near.skipped)
 
 
@@ -114,81 +120,23 @@ def equal_texts(job: Job, corpus: Corpus, rank: I64 | None) -> cluster.Copies:
         return cluster.copies(label, rank)
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """Near duplicates: removed (r,) places, twin (r,) places, similarity (r,) float64.
-
-    skipped is the number of comparisons that a cap left out.
-    """
-
-    removed: I64
-    twin: I64
-    similarity: F64
-    skipped: int
+WAYS = {
+    "minhash": settled_by_bands,
+    "tfidf": settled_by_bands,
+    "short": settled_by_join,
+    "containment": settled_by_join,
+    "auto": settled_by_length,
+    "simhash": settled_by_fingerprint,
+}
 
 
-def near_duplicates(job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.Copies) -> Near:
-    """Find, verify and settle near duplicates among the representatives."""
-    if job.plan.method != "minhash" or not corpus.n:
-        return Near(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0)
-    slots = job.plan.slots
-    packed = corpus.packed(slots) if corpus.n * slots <= job.budget.packed else None
-    groups = work_groups(job, corpus, rank, copies, packed)
-    job.between()
-    sizes = np.diff(groups.border[groups.partition])
-    busy = [int(p) for p in np.argsort(-sizes, kind="stable") if sizes[p]]  # largest first: no thread waits long
-    # Other work groups come of another number of partitions, or without the pair test; a resumed run must not mix them.
-    layout = f"{job.partitions}-{'joined' if packed is None else 'tested'}"
-    names = {p: f"settle/{layout}-{p}" for p in busy}
-    todo = {p for p in busy if not job.store.has(names[p])}
-    members = gather_members(job, corpus, groups, packed, todo, layout)
-    job.between()
-    job.progress.start("verify", len(groups.place), "documents")
-
-    def settle(p: int) -> tuple[I64, I64, F64, int]:
-        first, last = groups.cut(p)
-        border = groups.border[groups.partition[p] : groups.partition[p + 1] + 1] - first
-        return settle_partition(job.context, lambda: members.of(p), groups.place[first:last], border, names[p])
-
-    found = job.engine.map(settle, busy)
-    job.progress.finish("verify")
-    return Near(
-        np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)]),
-        np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)]),
-        np.concatenate([np.zeros(0), *(f[2] for f in found)]),
-        sum(f[3] for f in found),
-    )
-
-
-def work_groups(
-    job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.Copies, packed: U8 | None
-) -> cluster.Groups:
-    """Join documents that share a band key to groups, which are settled each by itself."""
-    bands = job.plan.bands
-    skip = copies.mark((corpus.state != TEXT).astype(np.uint8))
-    job.progress.start("candidates", bands.bands, "bands")
-
-    def charged(task: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        def run(item: Any) -> Any:
-            with job.meter.room("candidates"):
-                return task(item)
-
-        return job.engine.map(run, items)
-
-    label = candidates.group(
-        corpus.n,
-        corpus.keys,
-        bands.bands,
-        skip=skip,
-        packed=packed,
-        min_matches=bands.min_matches,
-        scratch_rows=job.budget.rows,
-        map=charged,
-        done=lambda _: job.progress.advance("candidates", 1),
-    )
-    job.progress.finish("candidates")
-    with job.meter.room("cluster"):
-        return cluster.work_groups(label, rank, job.partitions)
+def near_duplicates(job: Job, corpus: Corpus, rank: I64 | None, copies: cluster.Copies) -> cluster.Near:
+    """Find, verify and settle near duplicates among the representatives, each method in its way."""
+    plan = job.plan
+    if plan.method not in WAYS or not corpus.n:  # exact, bytes
+        return cluster.Near.none()
+    settled = settled_by_join if plan.method == "tfidf" and not plan.banded else WAYS[plan.method]
+    return settled(job, corpus, rank, copies)
 
 
 __all__ = ["apply", "run"]

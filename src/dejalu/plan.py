@@ -19,8 +19,11 @@ from typing import Any
 from .candidates.bands import MAX_SLOTS, Bands, choose_bands
 from .errors import UsageError
 
-METHODS = ("minhash", "exact", "bytes")
+METHODS = ("minhash", "exact", "bytes", "auto", "short", "containment", "tfidf", "simhash")
 UNITS = ("word", "char")
+SHINGLES = {"simhash": ("word", 1), "tfidf": ("word", 1), "short": ("char", 3)}  # of the other methods: 5 words
+WEIGHTS = ("none", "tf", "tfidf", "keywords")
+GUARDS = ("numbers", "negation", "urls")
 MODES = ("drop", "tag", "report")
 ON_ERROR = ("stop", "skip")
 STORES = ("auto", "memory", "files")
@@ -61,11 +64,41 @@ class Plan:
         UsageError: a value is out of its range; the message gives the value, the range and what to do.
     """
 
-    method: str = _p("minhash", "minhash (near duplicates), exact (equal token sequences) or bytes (equal bytes)")
-    threshold: float = _p(0.8, "smallest Jaccard similarity of the shingle sets that counts as a duplicate, in (0, 1]")
-    shingle: int = _p(5, "length of a shingle, in tokens (or code points with unit char)")
-    unit: str = _p("word", "what shingles are made of: word (tokens) or char (code points of the tokens)")
+    method: str = _p(
+        "minhash",
+        "minhash (near duplicates), exact (equal token sequences), bytes (equal bytes), short (titles, posts, names), "
+        "auto (short texts by short, others by minhash), containment (inside another text), tfidf (same rare wording) "
+        "or simhash (fingerprints)",
+    )
+    threshold: float = _p(
+        0.8,
+        "smallest similarity that counts as a duplicate, in (0, 1]: Jaccard of the shingle sets, or as the method says",
+    )
+    shingle: int = _p(
+        None,
+        "length of a shingle, in tokens (or code points with unit char) (default 5; 1 with simhash and tfidf, 3 with "
+        "short)",
+    )
+    unit: str = _p(
+        None,
+        "what shingles are made of: word (tokens) or char (code points of the tokens) (default word; char with short)",
+    )
     slots: int = _p(128, "number of 32-bit slots of a MinHash signature")
+    distance: int = _p(3, "simhash: largest Hamming distance of the fingerprints of duplicates")
+    bits: int = _p(64, "simhash: bits of a fingerprint, 64 or 128")
+    weights: str = _p("tf", "simhash: weight of a feature: none, tf (occurrences), tfidf, keywords (jieba's extractor)")
+    keywords: int = _p(20, "simhash with weights keywords: number of keywords of a text")
+    verify: str | None = _p(
+        None, "simhash: jaccard settles by true Jaccard at the threshold instead of the distance alone"
+    )
+    measure: str = _p("jaccard", "tfidf: jaccard (idf-weighted) or cosine (of TF-IDF vectors)")
+    frequencies: str | None = _p(
+        None, "tfidf weights: file of document frequencies that an earlier run saved (default: counted in the input)"
+    )
+    short_below: int = _p(50, "auto: texts of fewer tokens are compared as short texts")
+    short_shingle: int = _p(3, "auto: length of a shingle of short texts")
+    short_unit: str = _p("char", "auto: unit of the shingles of short texts: word or char")
+    differ: tuple[str, ...] = _p((), "texts that differ in one of these are no duplicates: numbers, negation, urls")
     segmenter: str | None = _p(None, "word segmenter for scripts without spaces: jieba")
     keep: str = _p("first", "which copy stays: first, last, longest (UTF-8 bytes), max:COLUMN or min:COLUMN")
     prefer: tuple[str, ...] = _p((), "values of the source column in order of preference, before `keep`")
@@ -83,13 +116,21 @@ class Plan:
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
-        for name in ("prefer", "text_column", "add_columns"):
+        for name in ("prefer", "text_column", "add_columns", "differ"):
             value = getattr(self, name)
             if isinstance(value, str):  # as on the command line: a comma list, but a column's name may hold a comma
                 value = (value,) if name == "text_column" else [part for part in value.split(",") if part]
             set_(self, name, tuple(value or ()))
         self._one_of("method", METHODS)
+        for name, value in zip(("unit", "shingle"), SHINGLES.get(self.method, ("word", 5)), strict=True):
+            if getattr(self, name) is None:
+                set_(self, name, value)
         self._one_of("unit", UNITS)
+        self._one_of("short_unit", UNITS)
+        self._one_of("weights", WEIGHTS)
+        self._one_of("measure", ("jaccard", "cosine"))
+        if self.verify not in (None, "jaccard"):
+            raise UsageError(f"verify={self.verify!r}: must be jaccard, or not given")
         self._one_of("mode", MODES)
         self._one_of("on_error", ON_ERROR)
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, Real) or not 0 < self.threshold <= 1:
@@ -98,7 +139,14 @@ class Plan:
             )
         set_(self, "threshold", float(self.threshold))
         self._whole("shingle", 1, 1_000)
+        self._whole("short_shingle", 1, 1_000)
         self._whole("slots", 1, MAX_SLOTS)
+        self._whole("bits", 64, 128)
+        if self.bits not in (64, 128):
+            raise UsageError(f"bits={self.bits}: fingerprints have 64 or 128 bits")
+        self._whole("distance", 0, self.bits // 2 - 1)
+        self._whole("keywords", 1, 10_000)
+        self._whole("short_below", 1, 1 << 30)
         self._whole("audit", 0, 1 << 40)
         self._whole("kept_cap", 1, 1 << 40)
         if self.max_removal is not None and not 0 <= self.max_removal <= 1:
@@ -108,7 +156,14 @@ class Plan:
             if rule not in ("max", "min") or not column:
                 raise UsageError(f"keep={self.keep!r}: must be first, last, longest, max:COLUMN or min:COLUMN")
         if self.audit and self.method != "minhash":
-            raise UsageError(f"audit={self.audit}: method {self.method} misses nothing, so there is nothing to audit")
+            why = "is audited by minhash alone yet" if self.banded else "misses nothing, so there is nothing to audit"
+            raise UsageError(f"audit={self.audit}: method {self.method} {why}")
+        for name in self.differ:
+            if name not in GUARDS:
+                raise UsageError(f"differ: {name!r} is unknown; known are {', '.join(GUARDS)}")
+        set_(self, "differ", tuple(name for name in GUARDS if name in self.differ))
+        if self.weights == "keywords" and (self.unit, self.shingle) != ("word", 1):
+            raise UsageError("weights=keywords: the features are words, so unit must be word and shingle 1")
         if self.prefer and not self.source_column:
             raise UsageError("prefer needs source_column: the column whose values it ranks (--source-column)")
         for name in self.add_columns:
@@ -127,7 +182,7 @@ class Plan:
             raise UsageError(
                 f"segmenter={self.segmenter!r} is unknown; the one that ships is jieba (pip install 'dejalu[jieba]')"
             )
-        if self.method == "minhash":
+        if self.banded:
             choose_bands(self.threshold, self.slots)  # raises when the slots cannot serve the threshold
 
     def _one_of(self, name: str, allowed: tuple[str, ...]) -> None:
@@ -139,6 +194,21 @@ class Plan:
         if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
             raise UsageError(f"{name}={value!r}: must be a whole number from {low:,} to {high:,}")
         object.__setattr__(self, name, int(value))
+
+    @property
+    def banded(self) -> bool:
+        """Whether candidates come from LSH bands."""
+        return self.method in ("minhash", "auto") or (self.method == "tfidf" and self.measure == "jaccard")
+
+    @property
+    def counted(self) -> bool:
+        """Whether document frequencies are needed."""
+        return self.method == "tfidf" or (self.method == "simhash" and self.weights == "tfidf")
+
+    @property
+    def verified(self) -> bool:
+        """Whether texts are looked at again to verify."""
+        return self.method not in ("exact", "bytes", "simhash") or (self.method == "simhash" and bool(self.verify))
 
     @property
     def bands(self) -> Bands:
@@ -168,12 +238,20 @@ class Plan:
 
     def spec(self) -> str:
         """Fingerprint of what shapes a document's sketch; sketches of different specs must never be mixed."""
+        features = [self.shingle, self.unit]
+        bands = [self.slots, self.segmenter, self.bands.bands, self.bands.rows] if self.banded else [self.segmenter]
         if self.method == "bytes":
             parts: list[Any] = ["bytes"]
-        elif self.method == "exact":
-            parts = ["exact", self.segmenter]
+        elif self.method == "simhash":
+            parts = ["simhash", *features, *bands, self.bits, self.weights, self.keywords, self.frequencies]
+        elif self.method == "tfidf" and self.banded:
+            parts = ["tfidf", *features, *bands, self.frequencies]
+        elif self.banded:  # auto sketches as minhash does
+            parts = ["minhash", *features, *bands]
         else:
-            parts = ["minhash", self.shingle, self.unit, self.slots, self.segmenter, self.bands.bands, self.bands.rows]
+            parts = ["exact", self.segmenter]
+        if self.differ:
+            parts += ["guards-1", *self.differ]
         return hashlib.sha256(json.dumps(["dejalu-sketch-1", *parts]).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,7 +296,10 @@ class Plan:
         return cls.from_dict(values)
 
     def with_(self, **changes: Any) -> Plan:
-        """Return the plan with some parameters changed, validated again."""
+        """Return the plan with some parameters changed, validated again; unit and shingle follow the method."""
+        if changes.get("method", self.method) != self.method:
+            usual = zip(("unit", "shingle"), SHINGLES.get(self.method, ("word", 5)), strict=True)
+            changes = {name: None for name, value in usual if getattr(self, name) == value} | changes
         return replace(self, **changes)
 
 

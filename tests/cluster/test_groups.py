@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from dejalu.cluster import Copies, verdicts, work_groups
+from dejalu.cluster import Copies, Near, verdicts, work_groups
 from dejalu.data import MEASURES, METHODS
 from dejalu.kernels.reference.groups import components
 
@@ -58,7 +58,8 @@ def test_no_edges_no_groups():
 def test_copies_follow_their_representative():
     # 0 kept; 1 a copy of 0; 2 joined 0 at .9; 3 a copy of 2; 4 alone
     copies = Copies(np.array([1, 3]), np.array([0, 2]))
-    found = verdicts(copies, np.array([2]), np.array([0]), np.array([0.9]), "minhash")
+    near = Near.of(np.array([2]), np.array([0]), np.array([0.9]), "jaccard", "minhash")
+    found = verdicts(copies, near, "minhash")
     assert found.id.tolist() == [1, 2, 3]
     assert found.twin.tolist() == [0, 0, 0]
     assert found.similarity.tolist() == [1.0, 0.9, 0.9]
@@ -67,6 +68,18 @@ def test_copies_follow_their_representative():
 
 
 def test_bytes_runs_say_bytes():
-    none = np.zeros(0, np.int64)
-    found = verdicts(Copies(np.array([1]), np.array([0])), none, none, np.zeros(0), "bytes")
+    found = verdicts(Copies(np.array([1]), np.array([0])), Near.none(), "bytes")
     assert METHODS[found.method[0]] == "bytes"
+
+
+def test_distances_are_joined_and_follow():
+    one = Near.of(np.array([2]), np.array([0]), np.array([0.9]), "simhash", "simhash", distance=np.array([3], np.int32))
+    two = Near.of(np.array([5]), np.array([4]), np.array([0.8]), "jaccard", "minhash", skipped=7)
+    both = Near.joined([two, one])
+    assert both.skipped == 7
+    found = verdicts(Copies(np.array([1, 3]), np.array([0, 2])), both, "simhash")
+    assert found.id.tolist() == [1, 2, 3, 5]
+    assert found.distance is not None
+    assert found.distance.tolist() == [0, 3, 3, -1]
+    assert [MEASURES[m] for m in found.measure] == ["equal", "simhash", "simhash", "jaccard"]
+    assert Near.joined([]).distance is None

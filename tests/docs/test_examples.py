@@ -43,7 +43,7 @@ def command_line(line: str) -> subprocess.CompletedProcess[str]:
     """Run one line of a console block; `dejalu` is the one under test."""
     code = f"{shlex.quote(sys.executable)} -c 'from dejalu.cli import main; main()'"
     env = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "default"}
-    line = re.sub(r"\bdejalu(?= (?:dedup|show|apply|demo|-))", lambda _: code, line)
+    line = re.sub(r"\bdejalu(?= (?:dedup|show|apply|sketch|plan|demo|-))", lambda _: code, line)
     return subprocess.run(line, shell=True, capture_output=True, text=True, env=env, check=False, timeout=300)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..data import F64, I64, MEASURES, METHODS, U8, Problem
+from ..data import F64, I32, I64, MEASURES, METHODS, U8, Problem, as_arrow
 from ..errors import OutputError
 from .files import Written, atomic, describe, inside
 
@@ -33,8 +33,12 @@ _FIXED: dict[str, Any] = {
 }
 
 
-def removed_schema(id_type: pa.DataType) -> pa.Schema:
-    """Return the columns of `removed/<file>.parquet`; `id_type` is that of the ids of all files."""
+def removed_schema(id_type: pa.DataType, *, distance: bool = False) -> pa.Schema:
+    """Return the columns of `removed/<file>.parquet`; `id_type` is that of the ids of all files.
+
+    `distance`: methods that compare fingerprints say their Hamming distance, too.
+    """
+    far = [("distance", pa.int32())] if distance else []
     return pa.schema(
         [
             ("row", pa.int64()),
@@ -45,6 +49,7 @@ def removed_schema(id_type: pa.DataType) -> pa.Schema:
             ("similarity", pa.float64()),
             ("measure", pa.string()),
             ("method", pa.string()),
+            *far,
         ]
     )
 
@@ -58,26 +63,29 @@ def removed_table(
     similarity: F64,
     measure: U8,
     method: U8,
+    distance: I32 | None = None,
 ) -> pa.Table:
     """Gather the evidence columns of one file; all (m,), `measure` and `method` as places in MEASURES and METHODS."""
     files = twin_file if isinstance(twin_file, pa.Array | pa.ChunkedArray) else pa.array(twin_file, pa.string())
     columns = [
-        pa.array(row, pa.int64()),
+        as_arrow(row),
         ids,
         files,
-        pa.array(twin_row, pa.int64()),
+        as_arrow(twin_row),
         twin_ids,
-        pa.array(similarity, pa.float64()),
+        as_arrow(similarity),
         _names(measure, MEASURES),
         _names(method, METHODS),
     ]
-    schema = removed_schema(ids.type)
+    if distance is not None:
+        columns.append(pa.array(distance, pa.int32(), mask=distance < 0))
+    schema = removed_schema(ids.type, distance=distance is not None)
     return pa.table([_as(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
 
 
 def write_removed(folder: Path, file: str, table: pa.Table) -> Written:
     """Write `removed/<file>.parquet`: the evidence columns, sorted by row; zero rows where nothing was removed."""
-    schema = removed_schema(table.schema.field("id").type)
+    schema = removed_schema(table.schema.field("id").type, distance="distance" in table.schema.names)
     table = pa.table([_as(table.column(field.name), field.type) for field in schema], schema=schema)
     rows = table.column("row").to_numpy()
     if rows.size and np.any(rows[1:] <= rows[:-1]):
@@ -145,7 +153,8 @@ def write_table(path: Path, table: pa.Table, name: str) -> Written:
 
 
 def _names(codes: U8, names: Sequence[str]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(names, pa.string())).dictionary_decode()
+    values = pa.array(names, pa.string())
+    return pa.DictionaryArray.from_arrays(as_arrow(codes.astype(np.int8)), values).dictionary_decode()
 
 
 def _as(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data import BOOLEAN, INTEGER, STRING, U8
+from ..data import BOOLEAN, INTEGER, STRING, U8, as_arrow
 
 _SAFE_DIGITS = 18  # an integer of so many characters always fits 64 bits
 _MIXED = pa.null()  # stands for: no single type, only JSON text will do
@@ -55,7 +55,7 @@ def summarise(column: pa.Array | None, kinds: U8 | None = None) -> IdSummary:
         if kind == STRING:
             types.add(pa.string())
         elif kind == INTEGER:
-            types.add(pa.int64() if _fits(column.filter(pa.array(kinds == INTEGER))) else _MIXED)
+            types.add(pa.int64() if _fits(column.filter(as_arrow(kinds == INTEGER))) else _MIXED)
         elif kind == BOOLEAN:
             types.add(pa.bool_())
         else:  # numbers with a point have no one text, objects and arrays no one type
@@ -115,11 +115,11 @@ def _fits(text: pa.Array) -> bool:
 
 def _from_json(column: pa.Array, kinds: U8, target: IdType) -> pa.Array:
     """Turn JSON values (strings unescaped, all others raw) into the chosen type."""
-    valued = pa.array(kinds >= STRING)
+    valued = as_arrow(kinds >= STRING)
     text = pc.if_else(valued, column, pa.scalar(None, column.type))
     if not target.json:
         return text if text.type == target.type else pc.cast(text, target.type)
-    quoted = pa.array(kinds == STRING)
+    quoted = as_arrow(kinds == STRING)
     if not pc.any(quoted).as_py():
         return pc.cast(text, pa.string())
     return pc.if_else(quoted, _quote(text), pc.cast(text, pa.string()))

@@ -26,8 +26,7 @@ def summary(facts: Facts) -> RenderableType:
     table.add_column()
     table.add_row("read", f"{read:,}", "", _aside(facts))
     table.add_row("removed, equal", f"{counts['removed_equal']:,}", _percent(counts["removed_equal"], read), "")
-    near = f"similarity ≥ {facts.threshold:g}" if facts.method not in {"bytes", "exact"} else ""
-    table.add_row("removed, near", f"{counts['removed_near']:,}", _percent(counts["removed_near"], read), near)
+    table.add_row("removed, near", f"{counts['removed_near']:,}", _percent(counts["removed_near"], read), _near(facts))
     table.add_row("kept", f"{counts['kept']:,}", _percent(counts["kept"], read), "")
     parts: list[RenderableType] = [table]
     losers = sorted((s for s in facts.sources if s.removed), key=lambda s: (-s.removed, s.value or ""))
@@ -46,6 +45,15 @@ def summary(facts: Facts) -> RenderableType:
     if facts.digest:
         parts.append(Text(f"\ndigest {facts.digest}", style="dim"))
     return Group(*parts)
+
+
+def _near(facts: Facts) -> str:
+    """What near duplicates have in common."""
+    if facts.method in {"bytes", "exact"}:
+        return ""
+    if facts.method == "simhash" and not facts.plan["verify"]:
+        return f"distance ≤ {facts.plan['distance']} of {facts.plan['bits']} bits; similarities are estimates"
+    return f"similarity ≥ {facts.threshold:g}"
 
 
 def _losses(rows: Sequence[tuple[str | None, int, int]]) -> Table:

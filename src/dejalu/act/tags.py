@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from ..data import I64, Bool, FileVerdicts
+from ..data import I64, Bool, FileVerdicts, distinct
 from ..errors import OutputError
 
 COPIES = "dejalu_copies"
@@ -57,7 +57,8 @@ class Decisions:
         self.file = verdicts.input.file
         self.rows = verdicts.rows
         self.added = added_schema(mode, add_copies)
-        self._lost = verdicts.set_aside if mode == "tag" else np.union1d(verdicts.removed, verdicts.set_aside)
+        gone = [verdicts.set_aside] if mode == "tag" else [verdicts.removed, verdicts.set_aside]
+        self._lost = distinct(np.concatenate(gone))
         self._removed = verdicts.removed
         self._twin_file = pa.array(verdicts.twin_file, pa.string())
         self._twin_row = verdicts.twin_row

@@ -18,7 +18,7 @@ def warnings(facts: Facts) -> list[str]:
 
 def _short(facts: Facts) -> str:
     short = facts.short
-    if facts.method in {"bytes", "exact"} or not short.texts or short.below_limit <= _SHARE_OF_SHORT * short.texts:
+    if facts.method != "minhash" or not short.texts or short.below_limit <= _SHARE_OF_SHORT * short.texts:
         return ""
     share = f"{short.below_limit / short.texts:.0%} of the texts"
     limit = short_limit(facts.threshold, facts.shingle)

@@ -1,4 +1,4 @@
-"""The command line, one file per verb: dedup, show, apply, demo.
+"""The command line, one file per verb: dedup, show, apply, sketch, plan, demo.
 
 Data goes to stdout, progress and messages to stderr.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a gate stopped the run.
@@ -12,6 +12,8 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import typer
 
@@ -19,6 +21,8 @@ VERBS = {
     "dedup": "Remove (or tag, or report) exact and near duplicates, each with its kept twin.",
     "show": "Show removed texts beside their kept twins, differences marked.",
     "apply": "Write the corpus from a finished run's evidence; nothing is computed again.",
+    "sketch": "Write the MinHash, SimHash or bottom-k sketch of every text to one parquet file.",
+    "plan": "Reckon what a run would find and cost: bands, recall, candidates, memory, disk, time.",
     "demo": "Run the main job on the small real corpus that comes with dejalu.",
 }
 
@@ -65,10 +69,25 @@ def prepare(words: Sequence[str]) -> None:
     # pyarrow imports pandas, wherever it is installed, to see whether a list that it is given is not one of its own: a
     # quarter of a second. Nothing here ever is.
     sys.meta_path.insert(0, _Without("pandas"))
-    # Its allocator gives memory back between batches, to take it again at once: a tenth of a run. Where memory is to be
-    # saved it may.
+    # Its allocators give memory back between batches, to take it again at once: a tenth of a run. Where memory is to be
+    # saved they may. Of the two, jemalloc scatters what a decoder asks for over 30 MB less.
     if not any(word.startswith("--memory") for word in words):
         os.environ.setdefault("MIMALLOC_PURGE_DELAY", "-1")
+        if _built_with("JEMALLOC"):
+            os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "jemalloc")
+            os.environ.setdefault("JE_ARROW_MALLOC_CONF", "dirty_decay_ms:-1")
+
+
+def _built_with(allocator: str) -> bool:
+    """Whether the installed pyarrow says that it has this allocator; asked for in vain, it would print a warning."""
+    found = find_spec("pyarrow")
+    if found is None or found.origin is None:
+        return False
+    try:
+        config = Path(found.origin).with_name("include") / "arrow" / "util" / "config.h"
+        return f"#define ARROW_{allocator}\n" in config.read_text(encoding="utf-8")
+    except OSError:
+        return False
 
 
 def console() -> None:

@@ -21,7 +21,10 @@ ACTING = "Acting"
 RUNNING = "Running"
 
 _PANEL = {
-    FINDING: ("method", "threshold", "shingle", "unit", "slots", "segmenter", "kept_cap"),
+    FINDING: (
+        *("method", "threshold", "shingle", "unit", "slots", "distance", "bits", "weights", "keywords", "verify"),
+        *("measure", "frequencies", "short_below", "short_shingle", "short_unit", "differ", "segmenter", "kept_cap"),
+    ),
     KEEPING: ("keep", "prefer", "within", "source_column"),
     READING: ("text_column", "id_column", "encoding", "on_error"),
     ACTING: ("mode", "add_columns", "max_removal", "audit"),
@@ -30,8 +33,14 @@ _ORDER = (ACTING, FINDING, KEEPING, READING, RUNNING)
 _PANEL_OF = {name: panel for panel, names in _PANEL.items() for name in names}
 
 _METAVAR = {
-    "method": "minhash|exact|bytes",
+    "method": "METHOD",
     "unit": "word|char",
+    "short_unit": "word|char",
+    "weights": "none|tf|tfidf|keywords",
+    "verify": "jaccard",
+    "measure": "jaccard|cosine",
+    "frequencies": "FILE",
+    "differ": "numbers|negation|urls",
     "mode": "drop|tag|report",
     "on_error": "stop|skip",
     "store": "auto|memory|files",
@@ -47,7 +56,7 @@ _METAVAR = {
     "tmp": "DIR",
     "max_removal": "SHARE",
 }
-_SPLIT_AT_COMMA = {"prefer", "add_columns"}  # not text_column: a column's name may hold a comma
+_SPLIT_AT_COMMA = {"prefer", "add_columns", "differ"}  # not text_column: a column's name may hold a comma
 
 
 def takes(*classes: type, only: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

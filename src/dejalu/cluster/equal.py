@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data import I64, U8, U32
+from ..data import I64, U8, U32, distinct
 from .groups import not_smallest
 
 
@@ -33,7 +33,7 @@ def copies(label: U32, rank: I64 | None) -> Copies:
     further = not_smallest(label)
     if rank is None:
         return Copies(further, label[further].astype(np.int64))
-    place = np.union1d(further, label[further]).astype(np.int64)
+    place = distinct(np.concatenate((further, label[further].astype(np.int64))))
     own = label[place]
     order = np.lexsort((rank[place], own))
     starts = np.ones(len(place), np.bool_)

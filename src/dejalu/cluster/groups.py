@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data import I64, U32
+from ..data import I64, U32, distinct
 from ..kernels import mix64
 
 
@@ -40,7 +40,7 @@ def work_groups(label: U32, rank: I64 | None, partitions: int) -> Groups:
         partitions: at least 1.
     """
     further = not_smallest(label)
-    place = np.union1d(further, label[further]).astype(np.int64)
+    place = distinct(np.concatenate((further, label[further].astype(np.int64))))
     own = label[place].astype(np.int64)
     part = (mix64(own.astype(np.uint64)) % np.uint64(partitions)).astype(np.int64)
     order = np.lexsort((place if rank is None else rank[place], own, part))

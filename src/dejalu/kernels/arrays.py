@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
 U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 U8 = npt.NDArray[np.uint8]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data import I64, Docs
+from ..data import I64, Docs, as_arrow
 from ..errors import UsageError
 from .columns import Columns, Offer
 
@@ -201,7 +201,7 @@ def docs_of(
         text, own = join([large(t[part]) for t in texts]), ids[part]
         beside = {name: without_view(column[part]) for name, column in others.items()}
         if places is not None:
-            chosen = pa.array(places)
+            chosen = as_arrow(places)
             text, own = text.take(chosen), own[places]
             beside = {name: column.take(chosen) for name, column in beside.items()}
         yield Docs(own, text, beside)

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..data import I64, Docs, Input, doc_ids
+from ..data import I64, Docs, Input, distinct, doc_ids
 from ..errors import UsageError
-from . import remote
+from . import blocks, remote
 from .arrow import column_of, docs_of, find_offer, find_type, is_string, large, offers_of
 from .columns import Ask, Columns, choose
 from .open import Unreadable
@@ -35,7 +35,7 @@ def open_file(input: Input, **options: Any) -> pq.ParquetFile:
     """Open the file; no memory map, so that a file cut short meanwhile is an error and no crash."""
     if remote.is_address(input.path):  # one request for the needed columns of each row group, where they lie together
         return pq.ParquetFile(remote.open_address(input, stream=False), pre_buffer=True, **options)
-    return pq.ParquetFile(input.path, memory_map=False, **options)
+    return pq.ParquetFile(input.path, memory_map=False, pre_buffer=False, buffer_size=1 << 18, **options)
 
 
 def resolve(input: Input, ask: Ask) -> Columns:
@@ -106,7 +106,7 @@ def rows(input: Input, columns: Columns, wanted: I64) -> Iterator[Docs]:
     """Read only the wanted rows; row groups without any are skipped."""
     with open_file(input) as file:
         starts = _starts(file.metadata)
-    groups = np.unique(np.searchsorted(starts, wanted, "right") - 1)
+    groups = distinct(np.searchsorted(starts, wanted, "right") - 1)
     for first, batch in _batches(input, groups.tolist(), columns, SOME_BYTES):
         low, high = np.searchsorted(wanted, [first, first + batch.num_rows])
         if low == high:
@@ -158,9 +158,30 @@ def _batches(
                 if all(map(_all_dictionary, chunks)):
                     names = [t for t in columns.text if t in schema.names and is_string(find_type(schema, t))]
                     source = stack.enter_context(open_file(input, metadata=meta, read_dictionary=names))
-                for batch in source.iter_batches(rows, **how):
-                    yield first, batch
-                    first += batch.num_rows
+                if source is file and _copied(schema, columns, batch_bytes):
+                    rows = max(1, min(rows, blocks.STEP * n // max(_size(chunks), 1)))
+                    small = _numbered(first, source.iter_batches(rows, **how))
+                    yield from blocks.together(small, columns.text[0], batch_bytes, _size(chunks))
+                else:
+                    yield from _numbered(first, source.iter_batches(rows, **how))
+
+
+def _copied(schema: pa.Schema, columns: Columns, batch_bytes: int) -> bool:
+    """Is the text one plain column, and a batch large enough that decoding it in steps gains something?"""
+    name = columns.text[0]
+    return (
+        len(columns.text) == 1
+        and schema.names.count(name) == 1
+        and blocks.fits(schema.field(name).type)
+        and batch_bytes >= 2 * blocks.STEP
+    )
+
+
+def _numbered(first: int, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Each batch with the row of its first record."""
+    for batch in batches:
+        yield first, batch
+        first += batch.num_rows
 
 
 def _size(chunks: list[pq.ColumnChunkMetaData]) -> int:

@@ -8,6 +8,7 @@ path.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -44,17 +45,33 @@ def load(name: str | None, given: str | Segmenter | None = None) -> Segmenter | 
                 "and give it again, dejalu.dedup(..., segmenter=that callable)"
             )
         return given
+    jieba = _jieba()
+    return lambda text: jieba.cut(text, HMM=False)
+
+
+def keywords(texts: Iterable[str], most: int) -> list[list[tuple[str, float]]]:
+    """The `most` weightiest keywords of each text with their weights, by jieba's TF-IDF extractor.
+
+    Raises:
+        UsageError: the package is missing.
+    """
+    extract = _jieba().analyse.extract_tags
+    return [extract(text, topK=most, withWeight=True) for text in texts]
+
+
+def _jieba() -> Any:
     try:
         import warnings
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # jieba reads its dictionary through deprecated pkg_resources
             import jieba
+            import jieba.analyse
     except ImportError as e:
         raise UsageError("segmenter jieba is not installed: pip install 'dejalu[jieba]'") from e
     jieba.setLogLevel(60)
     jieba.initialize()
-    return lambda text: jieba.cut(text, HMM=False)
+    return jieba
 
 
 def segmented(data: U8, offsets: I64, segmenter: Segmenter) -> tuple[U8, I64]:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data import NULL, REAL, STRING, U8, U64, text_buffers
+from ..data import NULL, REAL, STRING, U8, U64, as_arrow, text_buffers
 from ..kernels import bytes_hash, mix64
 
 
@@ -77,7 +77,7 @@ def _plain_numbers(values: pa.LargeStringArray, kinds: U8) -> pa.LargeStringArra
     real = kinds == REAL
     if not real.any():
         return values
-    mask = pa.array(real)
+    mask = as_arrow(real)
     numbers = pc.add(pc.cast(pc.filter(values, mask), pa.float64()), 0.0)
     return pc.replace_with_mask(values, mask, pc.cast(numbers, pa.large_string()))
 

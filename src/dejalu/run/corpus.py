@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..data import I64, U8, U64, Problem, SpecMismatch, doc_ids, part_of, row_of
+from ..data import I64, U8, U64, Problem, SpecMismatch, distinct, doc_ids, part_of, row_of
 from ..engines import Store
 from ..errors import ChangedInput, StoreError
 from .sources import Piece
 
 ID, ID_KIND, SOURCE, KEEP, KEEP_KIND = "id", "id_kind", "source", "keep_value", "keep_kind"
+FINGERPRINT = ("fingerprint", "fingerprint_low")  # first and second 64 bits
+APART = "within"  # documents with different values are not compared
 COUNTS = (
     "spec", "columns", "docs", "first", "gaps", "rows", "null", "empty", "invalid", "invalid_rows", "long_tokens",
     "passed",
@@ -258,7 +260,7 @@ class Corpus:
         """DocIds of places (any order)."""
         which = np.searchsorted(self.start, places, "right") - 1
         out: I64 = self._base[which] + (places - self.start[which])
-        for i in np.unique(which[self._gaps[which]]):
+        for i in distinct(which[self._gaps[which]]):
             own = which == i
             out[own] = _numbers(self.table(int(i), "doc"))[places[own] - self.start[i]]
         return out

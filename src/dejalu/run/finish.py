@@ -14,9 +14,10 @@ from ..act import evidence, ids, manifest, report
 from ..act.digest import Digest
 from ..act.facts import Facts, RoomFacts
 from ..act.files import Written
-from ..data import I64, U8, Verdicts, part_of, row_of
+from ..data import I64, U8, Verdicts, as_arrow, part_of, row_of
 from ..errors import GateClosed
 from .corpus import ID, ID_KIND, Corpus
+from .features import FREQUENCIES
 from .gathering import gather
 from .job import Job
 from .result import Decided, EvidenceTables, Result
@@ -36,8 +37,9 @@ def finish(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int) -> Result
     if job.evidence is not None:
         with job.meter.room("act"):
             written += _write_rest(job, corpus)
-            report.write(job.evidence, _timed(job, facts))
-            manifest.save(job.evidence / manifest.MANIFEST, replace(job.manifest("gated"), evidence=written))
+            if job.to is not None or job.plan.max_removal is not None:  # else nothing comes between this and the end
+                report.write(job.evidence, _timed(job, facts))
+                manifest.save(job.evidence / manifest.MANIFEST, replace(job.manifest("gated"), evidence=written))
     gate(job, facts)
     outputs = write_corpus(job, corpus, verdicts) if job.to is not None else []
     facts = _timed(job, facts)
@@ -82,7 +84,7 @@ def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> Iterator[tu
         for i in np.flatnonzero(np.diff(borders)):
             rows = places[borders[i] : borders[i + 1]] - corpus.start[i]
             column, kind = _ids(corpus, int(i))
-            column = None if column is None else column.take(pa.array(rows))
+            column = None if column is None else column.take(as_arrow(rows))
             found.append(_one(ids.convert(column, None if kind is None else kind[rows], target, len(rows))))
         return pa.concat_arrays(found) if found else pa.nulls(0, target.type)
 
@@ -97,12 +99,13 @@ def evidence_tables(job: Job, corpus: Corpus, verdicts: Verdicts) -> Iterator[tu
         yield i.file, evidence.removed_table(
             row_of(corpus.ids_at(verdicts.id[cut])),
             ids_of(verdicts.id[cut]),
-            names.take(pa.array(part_of(twin))),
+            names.take(as_arrow(part_of(twin))),
             row_of(twin),
-            kept_ids.take(pa.array(which[cut])),
+            kept_ids.take(as_arrow(which[cut])),
             verdicts.similarity[cut],
             verdicts.measure[cut],
             verdicts.method[cut],
+            None if verdicts.distance is None else verdicts.distance[cut],
         )
 
 
@@ -132,6 +135,8 @@ def _write_rest(job: Job, corpus: Corpus) -> list[Written]:
     assert folder is not None
     aside = evidence.write_set_aside(folder, corpus.total.problems)
     written = [report.write_plan(folder, {"plan_version": 1, **job.plan.to_dict()})]
+    if job.frequencies is not None:
+        written.append(evidence.write_table(folder / FREQUENCIES, job.frequencies.to_table(), FREQUENCIES))
     return [*written, aside] if aside else written
 
 

@@ -31,6 +31,7 @@ from .sources import FileSource
 from .texts import as_strings, texts_of
 
 CLUSTERS = 10  # largest clusters in the report
+SHINGLED = ("exact", "minhash")  # methods that tell how many texts are too short for them
 EXAMPLE = 200  # characters of an example text
 EQUAL = MEASURES.index("equal")
 
@@ -40,7 +41,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
     plan, total = job.plan, corpus.total
     equal = int((verdicts.measure == EQUAL).sum())
     lengths, times = corpus.lengths
-    near = plan.method == "minhash"
+    near = plan.banded
     limit = short_limit(plan.threshold, plan.shingle)
     counts = {
         "read": corpus.n,
@@ -80,7 +81,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
             below_limit=int((times if limit is None else times[lengths < limit]).sum()),
             median=_median(lengths, times),
         )
-        if plan.method != "bytes"
+        if plan.method in SHINGLED
         else ShortFacts(),
         files=files_of_run(job, corpus, verdicts),
         sources=_sources(job, corpus, verdicts),

@@ -25,9 +25,10 @@ from ..engines import Engine, FileStore, Local, MemoryStore, SpillStore, Store
 from ..errors import InputError, OutputError, UsageError
 from ..plan import Execution, Plan
 from ..read import stop, versions
-from ..represent import Segmenter, load_segmenter
+from ..represent import Frequencies, Segmenter, load_segmenter
 from . import lock as locking
 from .budget import Budget
+from .features import opened as opened_frequencies
 from .meter import Meter, Progress, Silent, give_back, total_memory
 from .sources import FileSource, MemorySource, Piece, open_source
 from .stages import Context
@@ -59,6 +60,7 @@ class Job:
     evidence: Path | None = None
     work: Path | None = None
     lock: IO[bytes] | None = None
+    frequencies: Frequencies | None = None  # of features in documents, where weights come of them
     previous: Manifest | None = None  # of a finished run that --resume found and verified
     outputs: dict[str, Written] = field(default_factory=dict)  # corpus files that an interrupted run finished
 
@@ -85,7 +87,7 @@ class Job:
         with meter.room("read"):
             opened = open_source(source, to if to is not None else evidence, plan)
         folders = _folders(opened, to, evidence, plan)
-        plan = _with_gate(plan, folders, execution, resume)
+        plan, frequencies = opened_frequencies(_with_gate(plan, folders, execution, resume))
         words = load_segmenter(plan.segmenter, segmenter) if plan.method != "bytes" else None
         previous, work, fresh, made, lock = None, None, False, [], None
         if folders.evidence is not None:
@@ -128,6 +130,7 @@ class Job:
                     evidence=folders.evidence,
                     work=work,
                     lock=lock,
+                    frequencies=frequencies,
                     previous=previous,
                 )
                 if work is not None and folders.to is not None and resume and not previous:
@@ -340,7 +343,7 @@ def _texts(
     Files take less room than their texts: files larger than the share have texts several times that large, most of
     which are read again anyway.
     """
-    if plan.method != "minhash":
+    if not plan.verified:
         return 0
     return 0 if execution.text_cache < 0 and sum(i.size for i in source.inputs) > budget.texts else budget.texts
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..cluster import Groups
-from ..data import I64, U8, text_buffers
+from ..data import I64, U8, as_arrow, distinct, text_buffers
 from ..errors import StoreError
 from .corpus import Corpus, fixed
 from .job import Job
@@ -140,7 +140,7 @@ def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64, done
     if job.store.has(done):
         found = [Dealt(name, parts) for name, parts in json.loads(job.store.note(done))]
         dealt = {p for file in found for p in file.partitions}
-        if dealt.issuperset(np.unique(partition).tolist()) and all(job.store.has(file.name) for file in found):
+        if dealt.issuperset(distinct(partition).tolist()) and all(job.store.has(file.name) for file in found):
             return found
     found = []
     held: list[tuple[I64, pa.LargeStringArray, I64]] = []
@@ -153,7 +153,7 @@ def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64, done
         held, size = [], 0
         job.between()
 
-    for own, text in job.meter.iterate("read", _texts(job, corpus, part, places)):
+    for own, text in job.meter.iterate("read", texts_by_part(job, corpus, part, places)):
         held.append((own, text, partition[np.searchsorted(places, own)]))
         size += text.nbytes
         if size >= job.budget.buffer:
@@ -165,8 +165,13 @@ def _deal(job: Job, corpus: Corpus, part: int, places: I64, partition: I64, done
     return found
 
 
-def _texts(job: Job, corpus: Corpus, part: int, places: I64) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """Texts of some places (ascending) of one input: first those in memory, then the others, read again."""
+def texts_by_part(
+    job: Job, corpus: Corpus, part: int, places: I64, *, keep: bool = False
+) -> Iterator[tuple[I64, pa.LargeStringArray]]:
+    """Texts of some places (ascending) of one input: first those in memory, then the others, read again.
+
+    Pieces in memory are let go as they are passed, unless they are to be kept.
+    """
     which = np.searchsorted(corpus.start, places, "right") - 1
     borders = np.flatnonzero(np.diff(which)) + 1
     absent: list[I64] = []
@@ -181,9 +186,10 @@ def _texts(job: Job, corpus: Corpus, part: int, places: I64) -> Iterator[tuple[I
         for text in cached:
             lo, hi = np.searchsorted(own, (first, first + len(text)))
             if hi > lo:
-                yield own[lo:hi], text.take(pa.array(own[lo:hi] - first))
+                yield own[lo:hi], text.take(as_arrow(own[lo:hi] - first))
             first += len(text)
-        job.cache.release(name)
+        if not keep:
+            job.cache.release(name)
     if absent:
         yield from stream(job.source, corpus, part, np.concatenate(absent))
 
@@ -208,9 +214,9 @@ def _write(job: Job, corpus: Corpus, name: str, held: list[tuple[I64, pa.LargeSt
     def batches() -> Iterator[pa.RecordBatch]:
         for rows in np.split(order, starts[1:]):
             n = len(rows)
-            taken = text.take(pa.array(rows))
+            taken = text.take(as_arrow(rows))
             columns = [
-                pa.array(places[rows].astype(np.uint32)),
+                as_arrow(places[rows].astype(np.uint32)),
                 pa.FixedSizeBinaryArray.from_buffers(pa.binary(8 * bands), n, [None, pa.py_buffer(keys[rows])]),
                 pa.FixedSizeBinaryArray.from_buffers(pa.binary(plan.slots), n, [None, pa.py_buffer(packed[rows])]),
                 taken,

@@ -14,15 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import represent, verify
-from ..data import F64, I64, U8, U64, Docs, row_of
+from ..cluster import Near
+from ..data import F64, I64, U8, U64, Docs, as_arrow, row_of
 from ..engines import Store
 from ..errors import StoreError
+from ..kernels import mix64
 from ..plan import Plan
 from ..read import stop
-from ..represent import Segmenter, Signed
+from ..represent import FeatureWeights, Segmenter, Signed
 from .ahead import ahead
 from .budget import Budget
-from .corpus import ID, ID_KIND, KEEP, KEEP_KIND, SOURCE, Facts, band_name, sketch_name
+from .corpus import APART, FINGERPRINT, ID, ID_KIND, KEEP, KEEP_KIND, SOURCE, Facts, band_name, sketch_name
 from .meter import Meter, Progress
 from .sources import Piece, Source
 from .texts import Members, TextCache
@@ -43,6 +45,7 @@ class Context:
     batch_rows: int
     budget: Budget
     segmenter: Segmenter | None
+    weights: FeatureWeights | None = None  # of the features, once they are counted
     read_ahead: bool = False  # there are fewer pieces than threads
 
 
@@ -122,8 +125,12 @@ def _sign(run: Context, docs: Docs) -> Signed:
         shingle=plan.shingle,
         unit=plan.unit,
         slots=plan.slots,
-        bands=(plan.bands.bands, plan.bands.rows) if plan.method == "minhash" else None,
+        bands=(plan.bands.bands, plan.bands.rows) if plan.banded else None,
         segmenter=run.segmenter,
+        bits=plan.bits,
+        weights=plan.weights,
+        keywords=plan.keywords,
+        table=run.weights,
     )
 
 
@@ -148,52 +155,64 @@ def _count(facts: Facts, signed: Signed) -> None:
 def _columns(run: Context, piece: Piece, docs: Docs, signed: Signed) -> pa.RecordBatch:
     plan = run.plan
     equal = signed.equal
-    within: U64 | None = None
-    if plan.within and plan.within in docs.columns:
-        within = represent.hash_values(docs.columns[plan.within], docs.kinds.get(plan.within))
+    within = _apart(plan, docs)
+    if within is not None:
         equal = equal ^ within[:, None]
     columns: dict[str, pa.Array] = {
-        "doc": pa.array(signed.ids),
-        "tokens": pa.array(signed.tokens),
-        "equal_high": pa.array(np.ascontiguousarray(equal[:, 0])),
-        "equal_low": pa.array(np.ascontiguousarray(equal[:, 1])),
+        "doc": as_arrow(signed.ids),
+        "tokens": as_arrow(signed.tokens),
+        "equal_high": as_arrow(equal[:, 0]),
+        "equal_low": as_arrow(equal[:, 1]),
     }
     if within is not None:
-        columns["within"] = pa.array(within)
+        columns[APART] = as_arrow(within)
     if plan.keep == "longest":
-        columns["size"] = pa.array(signed.sizes)
-    if plan.method == "minhash":
+        columns["size"] = as_arrow(signed.sizes)
+    for name, word in zip(FINGERPRINT, signed.fingerprints.T, strict=False):
+        columns[name] = as_arrow(word)
+    if plan.banded:
         keys = signed.keys if within is None else signed.keys ^ within
         for b, key in enumerate(keys):
-            columns[band_name(b)] = pa.array(key)
+            columns[band_name(b)] = as_arrow(key)
         columns["packed"] = pa.FixedSizeBinaryArray.from_buffers(
             pa.binary(plan.slots), len(docs), [None, pa.py_buffer(signed.packed)]
         )
     id_column = run.source.columns(piece.part).id
     if id_column and id_column in docs.columns:
         kinds = docs.kinds.get(id_column)
-        columns["id_hash"] = pa.array(represent.hash_values(docs.columns[id_column], kinds))
+        columns["id_hash"] = as_arrow(represent.hash_values(docs.columns[id_column], kinds))
         columns[ID] = docs.columns[id_column]
         if kinds is not None:
-            columns[ID_KIND] = pa.array(kinds)
+            columns[ID_KIND] = as_arrow(kinds)
     for name, given in ((SOURCE, plan.source_column), (KEEP, plan.keep_column)):
         if given and given in docs.columns:
             columns[name] = _plain(docs.columns[given], docs.kinds.get(given))
     if plan.keep_column and plan.keep_column in docs.kinds:
-        columns[KEEP_KIND] = pa.array(docs.kinds[plan.keep_column])
+        columns[KEEP_KIND] = as_arrow(docs.kinds[plan.keep_column])
     return pa.RecordBatch.from_pydict(columns)
+
+
+def _apart(plan: Plan, docs: Docs) -> U64 | None:
+    """A number of each document: those with different ones are never compared. None: all are."""
+    apart: U64 | None = None
+    if plan.within and plan.within in docs.columns:
+        apart = represent.hash_values(docs.columns[plan.within], docs.kinds.get(plan.within))
+    if plan.differ:
+        guards = represent.guards(docs.text, plan.differ)
+        apart = guards if apart is None else mix64(apart) ^ guards
+    return apart
 
 
 def _plain(values: pa.Array, kinds: U8 | None) -> pa.Array:
     """Strings as text, JSON nulls as nulls."""
     if kinds is None:
         return represent.as_text(values) if represent.is_string(values.type) else values
-    return pc.if_else(pa.array(kinds > 1), values, pa.scalar(None, values.type))
+    return pc.if_else(as_arrow(kinds > 1), values, pa.scalar(None, values.type))
 
 
 def settle_partition(
     run: Context, members: Callable[[], Members], place: I64, border: I64, name: str
-) -> tuple[I64, I64, F64, int]:
+) -> Near:
     """Settle the work groups of one partition.
 
     Args:
@@ -201,9 +220,6 @@ def settle_partition(
         place: (m,) its documents.
         border: (g + 1,) borders of its groups in `place`.
         name: of the result in the store.
-
-    Returns:
-        removed places, their twins' places, similarities; comparisons that the cap skipped.
     """
     table = None
     if run.store.has(name):
@@ -213,31 +229,45 @@ def settle_partition(
         table = _settled(run, members(), place, border)
         run.store.put(name, table)
     run.progress.advance("verify", len(place))
-    return (
-        table.column("place").to_numpy(),
-        table.column("twin").to_numpy(),
-        table.column("similarity").to_numpy(),
-        int(table.schema.metadata[b"skipped"]),
+    place, twin, similarity = (table.column(c).to_numpy() for c in ("place", "twin", "similarity"))
+    weighted = run.plan.method == "tfidf"
+    return Near.of(
+        place,
+        twin,
+        similarity,
+        "weighted_jaccard" if weighted else "jaccard",
+        "tfidf" if weighted else "minhash",
+        skipped=int(table.schema.metadata[b"skipped"]),
     )
 
 
 def _settled(run: Context, members: Members, place: I64, border: I64) -> pa.Table:
     with run.meter.room("verify"):
         size = np.concatenate(([0], np.cumsum(members.texts.sizes)))
+        if run.weights is not None:
+            found = [
+                _settle_weighted(run, members, place, border[a : b + 1])
+                for a, b in _chunks(border, size, run.budget.settle)
+            ]
+            return _table(found)
         steps = _steps(border, size, run.budget.settle, run.segmenter is not None)
         found = [
             (_settle_chunk if streamed else _settle_run)(run, members, place, border[a : b + 1], size)
             for a, b, streamed in steps
         ]
-        skipped = sum(f[3] for f in found)
-        table = pa.table(
-            {
-                "place": np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)]),
-                "twin": np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)]),
-                "similarity": np.concatenate([np.zeros(0), *(f[2] for f in found)]),
-            }
-        )
-        return table.replace_schema_metadata({b"skipped": str(skipped).encode()})
+        return _table(found)
+
+
+def _table(found: list[tuple[I64, I64, F64, int]]) -> pa.Table:
+    """What was settled in several steps, as the store keeps it."""
+    table = pa.table(
+        {
+            "place": as_arrow(np.concatenate([np.zeros(0, np.int64), *(f[0] for f in found)])),
+            "twin": as_arrow(np.concatenate([np.zeros(0, np.int64), *(f[1] for f in found)])),
+            "similarity": as_arrow(np.concatenate([np.zeros(0), *(f[2] for f in found)])),
+        }
+    )
+    return table.replace_schema_metadata({b"skipped": str(sum(f[3] for f in found)).encode()})
 
 
 def _steps(border: I64, size: I64, most: int, segmented: bool) -> list[tuple[int, int, bool]]:
@@ -279,6 +309,28 @@ def _settle_run(run: Context, members: Members, places: I64, border: I64, _: I64
     )
     out = np.flatnonzero(twin >= 0)
     return place[out], place[twin[out]], similarity[out], skipped
+
+
+def _settle_weighted(run: Context, members: Members, places: I64, border: I64) -> tuple[I64, I64, F64, int]:
+    """Settle whole groups by weighted similarity."""
+    plan = run.plan
+    first, last = int(border[0]), int(border[-1])
+    cut, place = slice(first, last), places[first:last]
+    sets = represent.shingle_sets(
+        members.texts.take(first, last), shingle=plan.shingle, unit=plan.unit, segmenter=run.segmenter
+    )
+    assert run.weights is not None
+    twin, similarity = verify.settle_weighted(
+        (border - first).astype(np.int64),
+        members.keys[cut],
+        members.packed[cut],
+        sets,
+        run.weights.of(sets[0]),
+        threshold=plan.threshold,
+        min_matches=plan.bands.min_matches,
+    )
+    out = np.flatnonzero(twin >= 0)
+    return place[out], place[twin[out]], similarity[out], 0
 
 
 def _chunks(border: I64, size: I64, most: int) -> list[tuple[int, int]]:

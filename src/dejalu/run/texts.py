@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ..data import I64, U8, U64, row_of, text_buffers
+from ..data import I64, U8, U64, distinct, row_of, text_buffers
 from ..errors import ChangedInput, StoreError
 from ..kernels import gather
 from .corpus import Corpus
@@ -172,7 +172,7 @@ def stream(source: Source, corpus: Corpus, part: int, places: I64) -> Iterator[t
 
 def texts_of(source: Source, corpus: Corpus, cache: TextCache, places: I64) -> pa.LargeStringArray:
     """Texts of these places (any order), from memory or by reading their inputs again."""
-    absent = missing(corpus, cache, np.unique(places))
+    absent = missing(corpus, cache, distinct(places))
     found = [batch for part, own in files_of(corpus, absent) for batch in stream(source, corpus, part, own)]
     return fetch(corpus, cache, found, places).take(0, len(places))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..act import corpus as writing
 from ..act.evidence import TAGS
 from ..act.files import Written
-from ..data import I64, FileVerdicts, Verdicts, part_of, row_of
+from ..data import I64, FileVerdicts, Verdicts, distinct, part_of, row_of
 from ..read import opener
 from .corpus import Corpus
 from .gathering import files_of_run
@@ -42,7 +42,7 @@ def file_verdicts(job: Job, corpus: Corpus, verdicts: Verdicts) -> list[FileVerd
                 input=i,
                 rows=end - start,
                 removed=row_of(removed[cut]),
-                set_aside=np.unique(np.array(aside[i.part], np.int64)),
+                set_aside=distinct(np.array(aside[i.part], np.int64)),
                 twin_file=names[part_of(twin[cut])],
                 twin_row=row_of(twin[cut]),
                 similarity=verdicts.similarity[cut],
@@ -98,9 +98,9 @@ def write_files(job: Job, todo: list[FileVerdicts], broken: set[str] | frozenset
 def read_positions(source: Any, starts: I64, positions: I64) -> list[str | None]:
     """Read the texts of a few positions from their inputs."""
     out: dict[int, str | None] = {}
-    wanted = np.unique(positions)
+    wanted = distinct(positions)
     parts = np.searchsorted(starts, wanted, "right") - 1
-    for part in np.unique(parts):
+    for part in distinct(parts):
         for docs in source.rows(int(part), wanted[parts == part] - starts[part]):
             for row, text in zip(row_of(docs.ids).tolist(), as_strings(docs.text), strict=True):
                 out[int(starts[part]) + row] = text

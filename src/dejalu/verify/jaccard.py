@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import kernels
-from ..data import F64, I64, U8, U64, Bool, Pairs
+from ..data import F64, I64, U8, U32, U64, Bool, Pairs
 
 
 def settle(
@@ -58,3 +58,27 @@ def subsets(sets: tuple[U64, I64], keep: Bool) -> tuple[U64, I64]:
     values, offsets = sets
     sizes = np.diff(offsets)
     return values[np.repeat(keep, sizes)], np.concatenate(([0], np.cumsum(sizes[keep]))).astype(np.int64)
+
+
+def chosen(sets: tuple[U64, I64], rows: I64) -> tuple[U64, I64]:
+    """The sets of these rows, in their order; an empty one for row -1."""
+    values, offsets = sets
+    sizes = np.where(rows < 0, 0, np.diff(offsets, append=offsets[-1])[rows])
+    borders = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return values[np.arange(borders[-1]) + np.repeat(offsets[rows] - borders[:-1], sizes)], borders
+
+
+def settle_weighted(
+    groups: I64,
+    keys: U64,
+    packed: U8,
+    sets: tuple[U64, I64],
+    weights: U32,
+    *,
+    threshold: float,
+    min_matches: int,
+) -> tuple[I64, F64]:
+    """Settle as `settle` does, by weighted Jaccard similarity; weights (m,) uint32 of the sets' elements."""
+    return kernels.settle_weighted(
+        groups, keys, packed, *sets, weights, threshold=threshold, min_matches=min_matches
+    )

@@ -1,0 +1,3 @@
+"""What shingles are made of, as the kernels number it."""
+
+UNITS = {"word": 0, "char": 1}
