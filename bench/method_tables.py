@@ -115,12 +115,11 @@ def grid(results: Made) -> str:
 
 def markdown(results: Made) -> str:
     """All that is written between the marks of the page."""
-    cpu = sum(r.get("cpu", 0) for made in results["sets"] for r in made["rows"])
     tried = max((r.get("tried", 0) for made in results["sets"] for r in made["rows"]), default=0)
     return "\n\n".join(
         [
-            f"dejalu {results['dejalu']}, Python {results['python']}, {results['machine']}, one thread a set; "
-            f"{len(results['sets'])} sets, all settings together {cpu:,.0f} CPU seconds.",
+            f"dejalu {results['dejalu']}, Python {results['python']}, {results['machine']}, one thread; "
+            f"{len(results['sets'])} sets.",
             "### F1 of every method on every set",
             "Two numbers a cell: at the default, and at the best setting of the grid (chosen on these labels, so an "
             'upper bound); the best of a set in bold. "all" is the F1 of listing every judged pair, where only '

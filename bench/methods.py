@@ -233,7 +233,6 @@ def row_of(of: labelled.Labelled, method: Method, options: Options, large: bool)
     shapes = method.shapes[: method.quick] if options.quick else method.shapes
     if large and method.tool != "dejalu":
         shapes = shapes[:SHAPES_LARGE]
-    began = time.process_time()
     if method.tool == "dejalu":
         ours = Ours(of.texts)
         row: dict[str, Any] = {"method": method.name}
@@ -241,19 +240,13 @@ def row_of(of: labelled.Labelled, method: Method, options: Options, large: bool)
         if shapes:
             setting, tried = search_ours(of, method, ours, shapes, steps)
             row |= {"best": measured(of, setting, next(ours.run(method, [setting]))), "tried": tried}
-        return row | {"cpu": round(time.process_time() - began, 1)}
+        return row
     # What others list depends on more than the step, so that each is a run of its own; all in one process.
     settings = [method.default, *(shape | {method.step: step} for shape in shapes for step in steps)]
     runs = list(Theirs(of.texts, options.peer_python or Path()).run(method, settings))
     rows = [measured(of, setting, listed) for setting, listed in zip(settings, runs, strict=True)]
     best = max(rows, key=lambda row: row.get("f1", 0.0))
-    return {
-        "method": method.name,
-        "default": rows[0],
-        "best": best,
-        "tried": sum("f1" in row for row in rows[1:]),
-        "cpu": round(sum(listed.cpu for listed in runs if listed), 1),
-    }
+    return {"method": method.name, "default": rows[0], "best": best, "tried": sum("f1" in row for row in rows[1:])}
 
 
 def run_set(name: str, options: Options) -> dict[str, Any]:

@@ -78,12 +78,12 @@ struct Apart {                      // (n,) or null
 template <size_t W, class Hit>
 bool scan(const uint64_t* prints, size_t first, size_t last, const uint64_t* own, uint32_t k, Hit hit) {
     constexpr size_t BLOCK = 512;
-    uint32_t near[BLOCK + 8];
+    uint32_t found[BLOCK + 8];
     const auto leaf = W == 1 ? kernels().hamming.near_64 : kernels().hamming.near_128;
     for (size_t from = first; from < last; from += BLOCK) {
-        const size_t m = leaf(prints + from * W, std::min(BLOCK, last - from), own, k, near);
+        const size_t m = leaf(prints + from * W, std::min(BLOCK, last - from), own, k, found);
         for (size_t i = 0; i < m; ++i)
-            if (!hit(from + near[i])) return false;
+            if (!hit(from + found[i])) return false;
     }
     return true;
 }

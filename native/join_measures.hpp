@@ -127,8 +127,10 @@ class JaccardMeasure : public Counted {
         return mark >> 16 == WIDE || room(p, i, mark, need(uint64_t{docs.docs[p].size()} + (mark >> 16)));
     }
     double similarity(uint32_t p, uint32_t i, uint32_t q, uint32_t mark) const {
-        const int64_t both = int64_t{docs.docs[p].size()} + docs.docs[q].size();
-        const int64_t c = common(p, i, q, mark, need(static_cast<uint64_t>(both)));
+        const JoinDocs::Doc &a = docs.docs[p], &b = docs.docs[q];
+        const int64_t both = int64_t{a.size()} + b.size(), least = need(static_cast<uint64_t>(both));
+        if (std::popcount(signatures[p] ^ signatures[q]) > both - 2 * least - a.alone - b.alone) return -1.0;
+        const int64_t c = common(p, i, q, mark, least);
         return c < 0 ? -1.0 : static_cast<double>(c) / static_cast<double>(both - c);
     }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "crew.hpp"
@@ -69,8 +70,20 @@ struct OtherComponents {
     }
 };
 
+// The root that most of parent's entries have, and how many.
+inline std::pair<uint32_t, uint32_t> largest_component(const UnionFind& sets) {
+    std::vector<uint32_t> size(sets.n);
+    for (uint32_t x = 0; x < sets.n; ++x) ++size[sets.root(x)];
+    const auto most = std::max_element(size.begin(), size.end());
+    return {static_cast<uint32_t>(most - size.begin()), *most};
+}
+
 // parent (n,) by position, each its own to begin with: afterwards the smallest position of each component. Only pairs count
 // of which at least one document is eligible (null: all are). What is in one component already is not compared.
+//
+// A few documents ask first. When that joins a large part of all (texts of one template), a few more do so as long as they
+// bring many others in. Then those of the large component need not ask any more: the others do, in both directions, and so find
+// every pair that could still join anything.
 template <class Measure>
 void join_components(const JoinInput& in, double threshold, const uint8_t* eligible, int64_t threads, uint32_t* parent) {
     Crew crew(threads);
@@ -80,13 +93,33 @@ void join_components(const JoinInput& in, double threshold, const uint8_t* eligi
     for (size_t w = 0; w < crew.size(); ++w) probers.push_back(std::make_unique<Prober<Measure>>(join));
     const UnionFind sets{parent, in.n};
     const std::vector<uint32_t>& position = join.docs.position;
-    crew.share(join.docs.n(), 16, [&](size_t worker, size_t first, size_t last) {
-        for (size_t d = first; d < last; ++d) {
-            const uint32_t p = static_cast<uint32_t>(d), own = position[p];
-            const OtherComponents wanted{sets, position, eligible, own};
-            probers[worker]->probe(p, wanted, [&](uint32_t q, double) { sets.unite(own, position[q]); });
-            probers[worker]->stale.clear();
+    const auto ask = [&](size_t worker, uint32_t p) {
+        const uint32_t own = position[p];
+        probers[worker]->probe(p, OtherComponents{sets, position, eligible, own}, [&](uint32_t q, double) { sets.unite(own, position[q]); });
+        probers[worker]->stale.clear();
+    };
+    constexpr uint32_t few = 256;
+    bool one_is_large = false;
+    uint32_t large = 0;
+    if (!Measure::DIRECTED && in.n >= 16 * few) {
+        const uint32_t step = in.n / few;
+        for (uint32_t round = 0, before = 0; round < step; ++round) {
+            crew.share(few, 1, [&](size_t worker, size_t first, size_t last) {
+                for (size_t i = first; i < last; ++i) ask(worker, static_cast<uint32_t>(i) * step + round);
+            });
+            const auto [root, size] = largest_component(sets);
+            if (size < in.n / 8 || size < before + 4 * few) break;
+            if (!one_is_large) {
+                join.look_down();
+                join.down->track_runs();
+            }
+            one_is_large = true;
+            large = root, before = size;
         }
+    }
+    crew.share(join.docs.n(), 16, [&](size_t worker, size_t first, size_t last) {
+        for (size_t d = first; d < last; ++d)
+            if (!one_is_large || !sets.same(position[d], large)) ask(worker, static_cast<uint32_t>(d));
     });
     sets.flatten();
 }

@@ -26,9 +26,11 @@ struct Join {
           measure(docs, threshold),
           up(docs, [&](uint32_t d) { return measure.listed_up(d); }, [&](uint32_t d, uint32_t i) { return measure.mark(d, i); },
              measure.signatures) {
-        if (both_ways && !Measure::DIRECTED)
-            down.emplace(docs, [&](uint32_t d) { return measure.listed_down(d); }, [&](uint32_t d, uint32_t i) { return measure.mark(d, i); },
-                         measure.signatures);
+        if (both_ways && !Measure::DIRECTED) look_down();
+    }
+    void look_down() {
+        down.emplace(docs, [&](uint32_t d) { return measure.listed_down(d); }, [&](uint32_t d, uint32_t i) { return measure.mark(d, i); },
+                     measure.signatures);
     }
     JoinLists& lists(bool downwards) { return downwards ? *down : up; }
     // Drops the documents from all lists that `live` does not want any more.

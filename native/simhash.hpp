@@ -17,53 +17,87 @@ namespace dejalu::DEJALU_ISA {
 
 constexpr u64 SECOND = 0xa0761d6478bd642full;
 
-struct alignas(64) Lanes { u64 at[8]; };
+#if defined(DEJALU_AVX512)
 
-// low + a + b = low + 2 * high
-static inline void add_three(Lanes& high, Lanes& low, const Lanes& a, const Lanes& b) {
+struct Lanes { __m512i v; };
+static inline Lanes lanes_at(const u64* p) { return {_mm512_loadu_si512(p)}; }
+static inline Lanes no_lanes() { return {_mm512_setzero_si512()}; }
+static inline void put_lanes(u64* p, const Lanes& x) { _mm512_storeu_si512(p, x.v); }
+// The feature in the lanes where `bits` has a 1.
+static inline Lanes spread_out(u64 feature, u32 bits) {
+    return {_mm512_maskz_set1_epi64(static_cast<__mmask8>(bits), static_cast<long long>(feature))};
+}
+// low + a + b becomes low + 2 * the result
+static inline Lanes add_three(Lanes& low, const Lanes& a, const Lanes& b) {
+    const __m512i x = low.v;
+    low.v = _mm512_ternarylogic_epi64(x, a.v, b.v, 0x96);
+    return {_mm512_ternarylogic_epi64(x, a.v, b.v, 0xE8)};
+}
+// low + a becomes low + 2 * the result; false when that is 0
+static inline bool add_two(u64* low, Lanes& a) {
+    const __m512i x = _mm512_loadu_si512(low), both = _mm512_and_si512(x, a.v);
+    _mm512_storeu_si512(low, _mm512_xor_si512(x, a.v));
+    a.v = both;
+    return _mm512_test_epi64_mask(both, both) != 0;
+}
+
+#else
+
+struct Lanes { u64 at[8]; };
+static inline Lanes lanes_at(const u64* p) { Lanes x; std::memcpy(x.at, p, sizeof x); return x; }
+static inline Lanes no_lanes() { return {}; }
+static inline void put_lanes(u64* p, const Lanes& x) { std::memcpy(p, x.at, sizeof x); }
+static inline Lanes spread_out(u64 feature, u32 bits) {
+    Lanes x;
+    for (u32 l = 0; l < 8; ++l) x.at[l] = feature & (0 - static_cast<u64>(bits >> l & 1));
+    return x;
+}
+static inline Lanes add_three(Lanes& low, const Lanes& a, const Lanes& b) {
+    Lanes high;
     for (int l = 0; l < 8; ++l) {
         const u64 x = low.at[l], y = a.at[l], z = b.at[l], u = x ^ y;
         high.at[l] = (x & y) | (u & z);
         low.at[l] = u ^ z;
     }
+    return high;
 }
+static inline bool add_two(u64* low, Lanes& a) {
+    u64 any = 0;
+    for (int l = 0; l < 8; ++l) {
+        const u64 both = low[l] & a.at[l];
+        low[l] ^= a.at[l];
+        a.at[l] = both;
+        any |= both;
+    }
+    return any != 0;
+}
+
+#endif
 
 // Counts, per lane and bit, how many of the words that were added have a 1 there.
 struct Counts64 {
     static constexpr int MOST = 40;                      // more than the bits of any number of features in memory
-    Lanes plane[MOST];
+    u64 plane[MOST][8];
     int planes;
 
     void begin() {
         planes = 3;
-        std::memset(plane, 0, 3 * sizeof(Lanes));
+        std::memset(plane, 0, 3 * sizeof plane[0]);
     }
 
-    void add(const Lanes* x) {                           // 8 words a lane
-        Lanes a, b, c, d;
-        add_three(a, plane[0], x[0], x[1]);
-        add_three(b, plane[0], x[2], x[3]);
-        add_three(c, plane[1], a, b);
-        add_three(a, plane[0], x[4], x[5]);
-        add_three(b, plane[0], x[6], x[7]);
-        add_three(d, plane[1], a, b);
-        add_three(a, plane[2], c, d);
-        carry(a);
-    }
-
-  private:
-    void carry(Lanes& a) {
-        for (int p = 3; p < planes; ++p) {
-            u64 any = 0;
-            for (int l = 0; l < 8; ++l) {
-                const u64 both = plane[p].at[l] & a.at[l];
-                plane[p].at[l] ^= a.at[l];
-                a.at[l] = both;
-                any |= both;
-            }
-            if (!any) return;
-        }
-        plane[planes++] = a;
+    // Adds word(0) … word(7) of every lane.
+    template <class Word>
+    void add(Word word) {
+        Lanes ones = lanes_at(plane[0]), twos = lanes_at(plane[1]), fours = lanes_at(plane[2]);
+        Lanes a = add_three(ones, word(0), word(1)), b = add_three(ones, word(2), word(3));
+        const Lanes c = add_three(twos, a, b);
+        a = add_three(ones, word(4), word(5)), b = add_three(ones, word(6), word(7));
+        const Lanes d = add_three(twos, a, b);
+        Lanes eights = add_three(fours, c, d);
+        put_lanes(plane[0], ones), put_lanes(plane[1], twos), put_lanes(plane[2], fours);
+        for (int p = 3; p < planes; ++p)
+            if (!add_two(plane[p], eights)) return;
+        put_lanes(plane[planes++], eights);
     }
 };
 
@@ -77,13 +111,12 @@ struct Votes {
     // n features of weight 1; n is a multiple of 64 in every call but the last.
     void add(const u64* features, size_t n) {
         Counts64& c = counter(0);
-        Lanes x[8];
-        for (size_t i = 0; i < n; i += 64) {
-            const size_t here = n - i < 64 ? n - i : 64;
-            if (here < 64) std::memset(x, 0, sizeof x);
-            std::memcpy(x, features + i, here * sizeof(u64));
-            c.add(x);
-        }
+        size_t i = 0;
+        for (; i + 64 <= n; i += 64) c.add([&](size_t j) { return lanes_at(features + i + 8 * j); });
+        if (i == n) return;
+        u64 last[64] = {};
+        std::memcpy(last, features + i, (n - i) * sizeof(u64));
+        c.add([&](size_t j) { return lanes_at(last + 8 * j); });
     }
 
     void add(const u64* features, const u32* weights, size_t n) {
@@ -92,13 +125,10 @@ struct Votes {
         for (int g = 0; g < 4; ++g) {
             if ((bits >> 8 * g & 0xFF) == 0) continue;
             Counts64& c = counter(g);
-            Lanes x[8];
-            for (size_t i = 0; i < n; i += 8) {
-                const size_t here = n - i < 8 ? n - i : 8;
-                if (here < 8) std::memset(x, 0, sizeof x);
-                for (size_t j = 0; j < here; ++j) spread_out(features[i + j], weights[i + j] >> 8 * g & 0xFF, x[j]);
-                c.add(x);
-            }
+            const auto word = [&](size_t i) { return spread_out(features[i], weights[i] >> 8 * g & 0xFF); };
+            size_t i = 0;
+            for (; i + 8 <= n; i += 8) c.add([&](size_t j) { return word(i + j); });
+            if (i < n) c.add([&](size_t j) { return i + j < n ? word(i + j) : no_lanes(); });
         }
     }
 
@@ -124,20 +154,11 @@ struct Votes {
         return counts[g];
     }
 
-    // Lane l: the feature where bit l of the weight is 1.
-    static void spread_out(u64 feature, u32 bits, Lanes& out) {
-#if defined(DEJALU_AVX512)
-        _mm512_store_si512(out.at, _mm512_maskz_set1_epi64(static_cast<__mmask8>(bits), static_cast<long long>(feature)));
-#else
-        for (u32 l = 0; l < 8; ++l) out.at[l] = feature & (0 - static_cast<u64>(bits >> l & 1));
-#endif
-    }
-
     static void add_up(const Counts64& c, int lane, int shift, u64* sum) {
         u64 carry = 0;
         for (int p = 0; p < c.planes || carry; ++p) {
             if (p + shift >= 64) return;                 // never with counts and weights that fit
-            const u64 a = sum[p + shift], b = p < c.planes ? c.plane[p].at[lane] : 0, u = a ^ b;
+            const u64 a = sum[p + shift], b = p < c.planes ? c.plane[p][lane] : 0, u = a ^ b;
             sum[p + shift] = u ^ carry;
             carry = (a & b) | (u & carry);
         }

@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 HANDED = HERE.parents[1] / "shared" / "bugs" / "handed.jsonl"
-FILES = {"E": "test_faults_end_to_end.py", "F": "test_faults_files.py"}
+FILES = {"E": "test_faults_end_to_end.py", "F": "test_faults_files.py", "M": "test_faults_methods.py"}
 
 
 def table() -> dict[str, str]:

@@ -125,13 +125,14 @@ def _prints(name: str, fingerprints: npt.ArrayLike) -> U64:
     if isinstance(fingerprints, pa.Array | pa.ChunkedArray):
         fingerprints = fingerprints.to_numpy()
     found = np.asarray(fingerprints)
+    if found.dtype.kind not in "iu":  # some mixtures of large and small numbers become floating point, so look at each
+        found = np.array(fingerprints, object)
+        if not all(isinstance(x, int) for x in found.flat):
+            raise UsageError(f"{name}: must be whole numbers of 64 bits")
     if found.dtype != np.uint64:
-        if found.dtype.kind not in "iu" and found.size:
-            raise UsageError(f"{name}: must be whole numbers of 64 bits, not {found.dtype}")
-        try:
-            found = np.array(fingerprints, np.uint64)
-        except (OverflowError, ValueError, TypeError) as e:
-            raise UsageError(f"{name}: must be whole numbers from 0 to 2^64 - 1 ({e})") from e
+        if found.size and not (found.min() >= 0 and found.max() < 1 << 64):
+            raise UsageError(f"{name}: must lie in 0 … 2^64 - 1; give signed ones of 64 bits as .view('uint64')")
+        found = found.astype(np.uint64)
     if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[1] != 2):
         raise UsageError(f"{name}: must have shape (n,) or, for 128 bits, (n, 2), not {found.shape}")
     return found

@@ -24,8 +24,8 @@ from .. import _native
 from .arrays import F64, I32, I64, U8, U32, U64, Bool
 
 TABLE_K = 8  # beyond this distance so many tables were needed that a scan is as good
-# Nanoseconds on one core, rounded: an entry laid into a table and its bucket begun, a bucket looked up elsewhere in memory, a
-# fingerprint compared.
+# Nanoseconds on one core, rounded: an entry laid into a table and its bucket begun, a bucket looked up elsewhere in
+# memory, a fingerprint compared.
 LAY, LOOK, COMPARE = 50.0, 50.0, 0.4
 MOST_TABLES = 1000
 MOST_BITS = 22  # of a bucket's number
@@ -62,8 +62,10 @@ def hamming_plan(fingerprints: U64, k: int, *, only: U64 | None = None, kept: bo
     """
     rows = _rows(fingerprints)
     n, words = rows.shape
+    if only is not None and only.shape != (n,):
+        raise ValueError(f"only: needs one entry for each of {n:,} fingerprints, has shape {only.shape}")
     scan = np.zeros((1, words), np.uint64)
-    most_bits = min(MOST_BITS, max(0, n.bit_length() - (4 if kept else 7)))  # 8 to 16 entries a bucket, or 64 to 128
+    most_bits = min(MOST_BITS, max(0, n.bit_length() - (4 if kept else 7)))  # 8 … 16 entries a bucket, or 64 … 128
     plan = HammingPlan(scan, most_bits if only is not None else 0)
     if k > TABLE_K or n < 64:
         return plan
