@@ -132,6 +132,13 @@ def test_bug_029_the_union_estimator():
         assert estimate == 0.0
 
 
+def test_texts_that_are_held_whole_are_compared_exactly():
+    a, b = list(range(1, 61)), list(range(13, 73))  # 60 each, 48 of both, 72 of either
+    held = np.array(a + b, np.uint64), np.array([0, 60, 120]), np.array([60, 60])
+    (estimate,), (error,) = kernels.bottom_k_jaccard(np.array([0]), np.array([1]), held, k=60)
+    assert (estimate, error) == (48 / 72, 0.0)
+
+
 def test_bug_031_containment():
     r = random.Random(7)
     vocabulary = [f"v{i:05d}" for i in range(50_000)]

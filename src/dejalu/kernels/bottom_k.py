@@ -73,6 +73,9 @@ def bottom_k_jaccard(a: I64, b: I64, sketches: Sketches, *, k: int, others: Sket
     """
     shared, seen = shared_values(a, b, sketches, others, k)
     sizes, other_sizes = sketches[2][a], (others or sketches)[2][b]
+    whole = (sizes <= k) & (other_sizes <= k)  # both sketches hold all shingles: every one of them counts
+    if whole.any():
+        shared[whole], seen[whole] = shared_values(a[whole], b[whole], sketches, others)
     estimate = _share(shared, seen)
     return estimate, _error(estimate, seen, _union(estimate, sizes, other_sizes))
 

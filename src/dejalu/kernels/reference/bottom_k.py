@@ -32,8 +32,8 @@ def shared_values(a: Iterable[int], b: Iterable[int], most: int) -> tuple[int, i
 
 
 def bottom_k_jaccard(a: Collection[int], b: Collection[int], sizes: tuple[int, int], k: int) -> Estimate:
-    """Estimate Jaccard similarity from sketches of texts with `sizes` distinct shingles."""
-    shared, seen = shared_values(a, b, k)
+    """Estimate Jaccard similarity from sketches of texts with `sizes` distinct shingles; exact where both are whole."""
+    shared, seen = shared_values(a, b, M64 if max(sizes) <= k else k)
     share = shared / max(seen, 1)
     return share, error(share, seen, union(sizes, share))
 
