@@ -3,20 +3,20 @@
     python bench/join.py [WHAT ...] [--corpus FOLDER] [--data FOLDER] [--threads 2] [--quick] [--json FILE]
 
 WHAT is one or more of
-    summaries   all pairs at Jaccard >= .8 of character 3-grams of the package summaries, against brute force on a sample
+    summaries   all pairs at Jaccard >= .8 of character 3-grams of the package summaries; brute force on a sample
     lines       200,000 and 1,000,000 short texts of the corpus, the same similarity: all pairs, and settling
     documents   containment on the long-document sets: every pair in either direction, against brute force on a sample
     excerpts    excerpts of 50 words in documents at least 100 times longer: all found, share 1
     web         containment, and Jaccard, of 100,000 English web-length documents, 5-word shingles: settling
     template    100,000 texts of one long template with a few words of their own
-and all of them when none is named. FOLDER of --corpus holds parquet files with `text` and `lang` (build_corpus.py beside
-the evaluation data makes it), that of --data the labelled sets (*.docs.jsonl.gz).
+and all of them when none is named. FOLDER of --corpus holds parquet files with `text` and `lang` (build_corpus.py
+beside the evaluation data makes it), that of --data the labelled sets (*.docs.jsonl.gz).
 
 Short texts are the real short lines of the corpus: English documents cut at line ends and after . ! ?, blanks joined,
 20 to 140 characters, each different line once, in an order that a fixed seed shuffles (1.6 million there are).
 
-Times are from texts in memory to the result: shingles, ranks, join. Each measurement is a process of its own. Brute force
-counts the common shingles of every document of the sample and every document of the set, without any filter.
+Times are from texts in memory to the result: shingles, ranks, join. Each measurement is a process of its own. Brute
+force counts the common shingles of every document of the sample and every document of the set, without any filter.
 """
 
 from __future__ import annotations
@@ -215,8 +215,8 @@ def lines(args: argparse.Namespace) -> list[tuple[str, dict[str, Any]]]:
     text = pq.read_table(corpus_lines(args.corpus, args.scratch))["text"].combine_chunks()
     task = {"measure": "jaccard", "shingle": 3, "unit": 1, "threads": args.threads}
     rows = []
-    for n in (200_000,) if args.quick else (200_000, 1_000_000):
-        n = min(n, len(text))
+    for most in (200_000,) if args.quick else (200_000, 1_000_000):
+        n = min(most, len(text))
         sample = SAMPLE if n <= 200_000 else 0
         rows.append((f"{n:,} lines, pairs", in_a_process(text.slice(0, n), what="pairs", sample=sample, **task)))
         rows.append((f"{n:,} lines, settle", in_a_process(text.slice(0, n), what="settle", **task)))
@@ -261,13 +261,15 @@ KINDS: dict[str, Callable[[argparse.Namespace], list[tuple[str, dict[str, Any]]]
 
 
 def shown(name: str, row: dict[str, Any]) -> str:
-    cells = [f"{name:30} {row['documents']:>9,} texts {row['wall']:7.2f} s wall {row['cpu']:7.2f} s CPU {row['peak']:6.0f} MiB"]
+    cells = [f"{name:30} {row['documents']:>9,} texts {row['wall']:7.2f} s wall"]
+    cells[0] += f" {row['cpu']:7.2f} s CPU {row['peak']:6.0f} MiB"
     if "removed" in row:
         cells.append(f"removed {row['removed']:,}")
     if "pairs" in row:
         cells.append(f"pairs {row['pairs']:,}")
     if "recall" in row:
-        cells.append(f"recall {row['recall']:.4f} and {row['wrong']} wrong of {row['true']:,} (brute force, {row['sample']} texts)")
+        judged = f"(brute force, {row['sample']} texts)"
+        cells.append(f"recall {row['recall']:.4f} and {row['wrong']} wrong of {row['true']:,} {judged}")
     if "excerpts" in row:
         cells.append(f"{row['found']} of {row['excerpts']} excerpts found, {row['share 1']} with share 1")
     for limit, seconds in LIMITS.items():

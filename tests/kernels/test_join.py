@@ -17,11 +17,12 @@ threads = st.sampled_from([1, 2, 3])
 
 @st.composite
 def worlds(draw, most=30):
-    """Documents as {element: weight}: few different elements, some sets empty, copies and near copies of one another."""
+    """Documents as {element: weight}: few different elements, some sets empty, copies and near copies."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     vocabulary = rng.integers(0, 2**64, draw(st.sampled_from([3, 12, 40, 200])), np.uint64)
     most_weight = draw(st.sampled_from([1, 3, 1000, 2**20]))
-    one_weight = dict(zip(vocabulary.tolist(), rng.integers(0, most_weight, len(vocabulary), endpoint=True), strict=True))
+    weights = rng.integers(0, most_weight, len(vocabulary), endpoint=True)
+    one_weight = dict(zip(vocabulary.tolist(), weights, strict=True))
     longest = draw(st.sampled_from([4, 14, 60]))
     documents: list[dict[int, int]] = []
     for _ in range(draw(st.integers(0, most))):
@@ -33,7 +34,10 @@ def worlds(draw, most=30):
             base = np.concatenate((base, rng.integers(0, 2**64, rng.integers(0, 4), np.uint64)))
         own = rng.random() < 0.5
         documents.append(
-            {e: int(rng.integers(0, most_weight, endpoint=True) if own else one_weight.get(e, 1)) for e in base.tolist()}
+            {
+                e: int(rng.integers(0, most_weight, endpoint=True) if own else one_weight.get(e, 1))
+                for e in base.tolist()
+            }
         )
     return documents
 
@@ -133,12 +137,15 @@ def test_short_and_long_together_are_their_twin(documents, threshold, threads, d
     spread = data.draw(st.sampled_from([1, 2, 5, 50]))
     keys = rng.integers(0, spread, (n, bands)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     packed = rng.integers(0, 2, (n, width)).astype(np.uint8)
-    long = [{e: 1 for e in rng.integers(0, 20, 0 if s else rng.integers(0, 12)).tolist()} for s in short]
+    long = [dict.fromkeys(rng.integers(0, 20, 0 if s else rng.integers(0, 12)).tolist(), 1) for s in short]
     values = np.array([e for d in long for e in sorted(d)], np.uint64)
     offsets = np.cumsum([0, *(len(d) for d in long)]).astype(np.int64)
     min_matches = data.draw(st.integers(0, width))
     got = kernels.settle_mixed(
-        ranked(documents), short, keys, packed, values, offsets, threshold=threshold, min_matches=min_matches, threads=threads
+        *(ranked(documents), short, keys, packed, values, offsets),
+        threshold=threshold,
+        min_matches=min_matches,
+        threads=threads,
     )
     expected = twin.settle_mixed(documents, short, keys, packed, long, threshold=threshold, min_matches=min_matches)
     for g, e in zip(got, expected, strict=True):

@@ -1,4 +1,4 @@
-"""The join on worlds large enough for blocks, windows, stale lists and partitions, against overlaps counted without filters."""
+"""The join on worlds large enough for blocks, windows, stale lists and partitions, against overlaps of all pairs."""
 
 from __future__ import annotations
 
@@ -45,10 +45,8 @@ def matrix(values: np.ndarray, offsets: np.ndarray, weights: np.ndarray, measure
     _, place = np.unique(values, return_inverse=True)
     dense = np.zeros((n, place.max() + 1))
     dense[np.repeat(np.arange(n), np.diff(offsets)), place] = 1 if measure in ("jaccard", "containment") else weights
-    if measure == "weighted":
-        both = np.stack([np.minimum(dense, row).sum(1) for row in dense])
-    else:
-        both = dense @ dense.T
+    smaller = measure == "weighted"
+    both = np.stack([np.minimum(dense, row).sum(1) for row in dense]) if smaller else dense @ dense.T
     with np.errstate(invalid="ignore", divide="ignore"):
         own = np.diag(both)
         if measure == "containment":

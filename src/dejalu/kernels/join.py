@@ -128,8 +128,9 @@ def join_settle(ranked: Ranked, *, measure: str, threshold: float, threads: int)
         ValueError: a parameter out of range, arrays that do not belong together, weights whose sum (cosine: of squares)
             passes 2**62 in a document.
 
-    Source: Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", WWW 2007, §3; Xiao, Wang, Lin, Yu, "Efficient
-        similarity joins for near duplicate detection", WWW 2008, §4; Anastasiu, Karypis, "L2AP", ICDE 2014, §3.
+    Source: Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", WWW 2007, §3; Xiao, Wang, Lin, Yu,
+        "Efficient similarity joins for near duplicate detection", WWW 2008, §4; Anastasiu, Karypis, "L2AP", ICDE
+        2014, §3.
     """
     return _native.join_settle(*_columns(ranked, measure), measure=measure, threshold=threshold, threads=threads)
 
@@ -190,9 +191,9 @@ def settle_mixed(
 ) -> tuple[I64, F64, U8]:
     """Settle short and long texts as one: in order, each joins the earliest kept one that it is like, else it is kept.
 
-    Two texts of which one is short are alike when the Jaccard similarity of their ranked sets reaches the threshold; two
-    long ones when they share a band key at the same band, pass the sketch filter, and the Jaccard similarity of their
-    shingle sets reaches it.
+    Two texts of which one is short are alike when the Jaccard similarity of their ranked sets reaches the threshold;
+    two long ones when they share a band key at the same band, pass the sketch filter, and the Jaccard similarity of
+    their shingle sets reaches it.
 
     Args:
         ranked: sets of short shingles, in the order of settling; empty where a document cannot be like a short one.
@@ -203,7 +204,7 @@ def settle_mixed(
         min_matches: floor of the sketch filter.
 
     Returns:
-        twin (n,) int64 position or -1; similarity (n,) float64, 0 where kept; (n,) uint8, 1 where the ranked sets decided.
+        twin (n,) int64 position or -1; similarity (n,) float64, 0 where kept; (n,) uint8, 1 where ranked sets decided.
 
     Raises:
         ValueError: as in `join_settle`; shapes that do not fit.

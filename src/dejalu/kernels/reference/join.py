@@ -103,7 +103,8 @@ def settle_mixed(
 
 
 def _settled(n: int, like: Callable[[int, int], float], threshold: float) -> tuple[list[int], list[float]]:
-    twin, similarity, kept = [-1] * n, [0.0] * n, []
+    twin, similarity = [-1] * n, [0.0] * n
+    kept: list[int] = []
     for d in range(n):
         for k in kept:
             if (s := like(k, d)) >= threshold:
