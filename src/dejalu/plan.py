@@ -156,8 +156,9 @@ class Plan:
             if rule not in ("max", "min") or not column:
                 raise UsageError(f"keep={self.keep!r}: must be first, last, longest, max:COLUMN or min:COLUMN")
         if self.audit and self.method != "minhash":
-            why = "is audited by minhash alone yet" if self.banded else "misses nothing, so there is nothing to audit"
-            raise UsageError(f"audit={self.audit}: method {self.method} {why}")
+            if self.banded:
+                raise UsageError(f"audit={self.audit}: works with method minhash, not yet with {self.method}")
+            raise UsageError(f"audit={self.audit}: method {self.method} misses nothing, so there is nothing to audit")
         for name in self.differ:
             if name not in GUARDS:
                 raise UsageError(f"differ: {name!r} is unknown; known are {', '.join(GUARDS)}")
