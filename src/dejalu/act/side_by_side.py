@@ -26,7 +26,8 @@ _VISIBLE |= {127: "\u2421"} | dict.fromkeys(_ACTING, "\ufffd")
 class Shown:
     """A removed document with its kept twin and both texts.
 
-    `file` and `row` (0-based) name each; `id` and `twin_id` are the user's own, or None; so are texts not at hand.
+    `file` and `row` (0-based) name each; `id` and `twin_id` are the user's own, or None; so are texts not at hand, and
+    the Hamming distance where fingerprints were not compared.
     """
 
     file: str
@@ -40,11 +41,14 @@ class Shown:
     method: str
     text: str | None
     twin_text: str | None
+    distance: int | None = None
 
     def heading(self) -> tuple[str, str, str]:
         """Return three lines: the similarity, the removed document, the kept one."""
+        measure = "simhash, an estimate" if self.measure == "simhash" else self.measure
+        far = "" if self.distance is None else f", distance {self.distance}"
         return (
-            f"similarity {self.similarity:.4f} ({self.measure}, method {self.method})",
+            f"similarity {self.similarity:.4f} ({measure}{far}, method {self.method})",
             f"removed  {_name(self.file, self.row, self.id)}",
             f"kept     {_name(self.twin_file, self.twin_row, self.twin_id)}",
         )

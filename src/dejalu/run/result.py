@@ -111,7 +111,8 @@ class Result:
     def removed(self) -> pa.Table:
         """Return the evidence: one row per removed document, in input order.
 
-        Columns: file, row, id, twin_file, twin_row, twin_id, similarity (float64), measure, method.
+        Columns: file, row, id, twin_file, twin_row, twin_id, similarity (float64), measure, method; with method
+        simhash also distance (int32).
         """
         parts = [
             table.add_column(0, pa.field("file", pa.string()), pa.repeat(pa.scalar(file, pa.string()), table.num_rows))
