@@ -141,9 +141,8 @@ class Plan:
         self._whole("shingle", 1, 1_000)
         self._whole("short_shingle", 1, 1_000)
         self._whole("slots", 1, MAX_SLOTS)
-        self._whole("bits", 64, 128)
-        if self.bits not in (64, 128):
-            raise UsageError(f"bits={self.bits}: fingerprints have 64 or 128 bits")
+        if isinstance(self.bits, bool) or self.bits not in (64, 128):
+            raise UsageError(f"bits={self.bits!r}: fingerprints have 64 or 128 bits")
         self._whole("distance", 0, self.bits // 2 - 1)
         self._whole("keywords", 1, 10_000)
         self._whole("short_below", 1, 1 << 30)
