@@ -2,7 +2,8 @@
 
     python scripts/guards_table.py [UCD_FOLDER]       # default /usr/share/unicode (Debian package unicode-data 15.0.0)
 
-Reads UnicodeData.txt and src/dejalu/kernels/reference/negation.txt. Writes, and with --check compares:
+Needs dejalu installed (its plain folding). Reads UnicodeData.txt and src/dejalu/kernels/reference/negation.txt; writes,
+and with --check compares:
     native/guards_table.inc                           the tables of the native kernel (see native/guards.hpp)
     src/dejalu/kernels/reference/numbers15.txt        category N of Unicode 15.0, for the plain-Python twin
 """
@@ -15,7 +16,6 @@ from pathlib import Path
 
 from unicode_table import BLOCK, LIMIT, ROOT, VERSION, array, ranges, rows, trie
 
-sys.path.insert(0, str(ROOT / "src"))
 from dejalu.kernels.reference.fold import fold
 
 TWIN = ROOT / "src/dejalu/kernels/reference"
