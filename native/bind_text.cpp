@@ -104,7 +104,7 @@ nb::tuple shingle_sets(Bytes data, Offsets offsets, int64_t shingle, int64_t uni
     uint64_t* values = nullptr;
     {
         nb::gil_scoped_release release;
-        require(kernels().text.shingle_sets(in, borders.get(), &values));
+        require(kernels().text.shingle_sets(in, borders.get(), &values, nullptr));
     }
     const size_t size = static_cast<size_t>(borders[n]);
     return nb::make_tuple(owned(values, size), to_numpy(std::move(borders), {n + 1}));

@@ -64,12 +64,13 @@ class Scanner {
         return p + length(p, d, kind);
     }
 
-    // Length of the string of the table that begins at p, counted if it negates; else that of the character.
+    // Length of the string of the table that begins at p, counted if it negates; else that of the character. Also where
+    // negations are not asked for: what stands behind a string must not depend on that.
     size_t length(const u8* p, const Decoded& d, u8 kind) {
-        if (!(kind & BEGINS) || !negation_) return d.length;
+        if (!(kind & BEGINS)) return d.length;
         const NegationString* s = facts_.string(p, end_, d.point);
         if (!s) return d.length;
-        negations_found_ += s->counts;
+        negations_found_ += negation_ && s->counts;
         return std::strlen(s->text);
     }
 

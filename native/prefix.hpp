@@ -8,7 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "sets.hpp"
@@ -29,8 +29,8 @@ class PrefixIndex {
         for (int64_t i = 0; i < whole; ++i) {
             const uint32_t shingle = m[static_cast<size_t>(i)];
             if (shingle == 0) continue;
-            if (i < brief) short_[shingle].push_back(d);
-            long_[shingle].push_back(d);
+            if (i < brief) short_.push(shingle, begin_[shingle], d - first_);
+            long_.push(shingle, begin_[shingle], d - first_);
         }
     }
 
@@ -54,21 +54,33 @@ class PrefixIndex {
         return std::min(n, n - least + 1);
     }
 
+    // Lists of documents, one for each shingle number, in one array: no list is longer than the shingle's document
+    // frequency. That of number 0 stays empty.
+    struct Lists {
+        std::vector<uint32_t> size;
+        std::unique_ptr<uint32_t[]> at;                          // not cleared: most of it is never used
+
+        void push(uint32_t shingle, size_t begin, int64_t document) { at[begin + size[shingle]++] = static_cast<uint32_t>(document); }
+    };
+
     template <class Fits>
-    void collect(const std::vector<std::vector<int64_t>>& lists, const std::vector<uint32_t>& m, int64_t prefix, int64_t d,
-                 std::vector<int64_t>& found, Fits fits) {
-        for (int64_t i = 0; i < prefix; ++i)
-            for (int64_t other : lists[m[static_cast<size_t>(i)]]) {    // lists[0] stays empty
-                int64_t& seen = stamp_[static_cast<size_t>(other - first_)];
+    void collect(const Lists& lists, const std::vector<uint32_t>& m, int64_t prefix, int64_t d, std::vector<int64_t>& found, Fits fits) {
+        for (int64_t i = 0; i < prefix; ++i) {
+            const uint32_t shingle = m[static_cast<size_t>(i)];
+            const uint32_t* const list = lists.at.get() + begin_[shingle];
+            for (uint32_t j = 0; j < lists.size[shingle]; ++j) {
+                const int64_t other = first_ + list[j];
+                int64_t& seen = stamp_[list[j]];
                 if (seen == d || !fits(other)) continue;
                 seen = d;
                 found.push_back(other);
             }
+        }
     }
 
-    // Numbers the shingles that occur in several documents of the group, from 1, by (document frequency, hash). Those of one
-    // document alone come first and are never looked up: all of them are 0. Two bitmaps tell most of those apart, so that the
-    // table holds little else than what repeats.
+    // Numbers the shingles that occur in several documents of the group, from 1, by (document frequency, place in the table,
+    // which goes by the leading bits of the hash). Those of one document alone come first and are never looked up: all of
+    // them are 0. Two bitmaps tell most of those apart, so that the table holds little else than what repeats.
     void rank_members(int64_t last) {
         const uint64_t *const begin = sets_.begin(first_), *const end = sets_.begin(last);
         int bits = 6;
@@ -87,14 +99,26 @@ class PrefixIndex {
         while (bits < 40 && (int64_t{1} << bits) < 4 * repeats) ++bits;      // at most `repeats` cells, few of them shared
         for (;; ++bits)
             if (fill(begin, end, bits)) break;
-        std::vector<std::pair<uint32_t, uint64_t>> frequency;    // (frequency, hash) of those that repeat
-        for (size_t at = 0; at < key_.size(); ++at)
-            if (number_[at] > 1) frequency.emplace_back(number_[at], key_[at]);
-        std::sort(frequency.begin(), frequency.end());
-        for (uint32_t& number : number_) number = number ? ALONE : 0;
-        for (size_t i = 0; i < frequency.size(); ++i) number_[slot(frequency[i].second)] = static_cast<uint32_t>(i + 1);
-        short_.resize(frequency.size() + 1);
-        long_.resize(frequency.size() + 1);
+        std::vector<uint32_t> rank;                              // by document frequency; first how many have it
+        for (const uint32_t number : number_)
+            if (number > 1) {
+                if (number >= rank.size()) rank.resize(number + 1);
+                ++rank[number];
+            }
+        uint32_t shingles = 0;
+        begin_.assign(1, 0);
+        size_t documents = 0;
+        for (size_t f = 2; f < rank.size(); ++f) {
+            const uint32_t many = rank[f];
+            rank[f] = shingles + 1;
+            shingles += many;
+            for (uint32_t i = 0; i < many; ++i, documents += f) begin_.push_back(documents);
+        }
+        for (uint32_t& number : number_) number = number > 1 ? rank[number]++ : number ? ALONE : 0;
+        for (Lists* lists : {&short_, &long_}) {
+            lists->size.assign(shingles + 1, 0);
+            lists->at = std::make_unique_for_overwrite<uint32_t[]>(documents);
+        }
     }
 
     // Counts the shingles of cells that several share; false when the table of 2^bits places is over half full.
@@ -152,7 +176,8 @@ class PrefixIndex {
     std::vector<uint64_t> twice_;                                // a bit for each cell of hashes that several members share
     std::vector<uint64_t> key_;                                  // open-addressed table: shingles, at most half full
     std::vector<uint32_t> number_;                               // and their ranks; 0: free
-    std::vector<std::vector<int64_t>> short_, long_;             // by shingle number: documents, ascending
+    std::vector<size_t> begin_;                                  // by shingle number: where its lists begin
+    Lists short_, long_;                                         // documents, ascending, counted from first_
     std::vector<uint32_t> members_;
     int64_t current_ = -1;
 };

@@ -2,8 +2,6 @@
 // where they lie.
 #pragma once
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <new>
 #include <vector>
 
@@ -29,16 +27,13 @@ struct ChosenTexts {                // text d is row rows[d] of batch which[d]
     }
 };
 
-struct FreeWithFree {
-    void operator()(void* p) const { std::free(p); }
-};
-
 // Settles the groups borders[0..n]; whole groups are taken together while their texts stay within `chunk` bytes, a larger one
 // alone. `s` has everything but the sets, which are made here.
 inline void settle_texts(const ChosenTexts& texts, const int64_t* borders, int64_t n, int64_t chunk, const Settling& given, int64_t& skipped) {
     const Table& k = kernels();
     std::vector<const uint8_t*> starts;
     std::vector<int64_t> sizes, set_offsets;
+    SetScratch scratch;
     for (int64_t g = 0; g < n;) {
         const int64_t first = borders[g];
         int64_t next = g, size = 0;
@@ -58,9 +53,8 @@ inline void settle_texts(const ChosenTexts& texts, const int64_t* borders, int64
         }
         set_offsets.resize(static_cast<size_t>(m) + 1);
         uint64_t* values = nullptr;
-        if (!k.text.shingle_sets({nullptr, nullptr, m, texts.shingle, texts.by_char, texts.unspaced, starts.data(), sizes.data()}, set_offsets.data(), &values))
+        if (!k.text.shingle_sets({nullptr, nullptr, m, texts.shingle, texts.by_char, texts.unspaced, starts.data(), sizes.data()}, set_offsets.data(), &values, &scratch))
             throw std::bad_alloc();
-        const std::unique_ptr<uint64_t, FreeWithFree> owner(values);
         Settling s = given.from(first, {values, set_offsets.data()});
         for (; g < next; ++g) s.settle({borders[g] - first, borders[g + 1] - first, 0});
         for (int64_t d = first; d < first + m; ++d)

@@ -4,6 +4,8 @@
 #define XXH_STATIC_LINKING_ONLY
 #include "third_party/xxhash/xxhash.h"
 
+#include <new>
+
 #include "bbit.hpp"
 #include "hash_set.hpp"
 #include "isa_table.hpp"
@@ -143,24 +145,48 @@ static bool sketch_texts(const TextIn& text, const SketchOut& out) {
     return true;
 }
 
-// values: distinct shingle hashes, document after document; the caller frees them. offsets has n + 1 places.
-static bool shingle_sets(const TextIn& text, int64_t* offsets, u64** values) {
-    Hasher hasher(text.unspaced, text.by_char);
+struct SetMaker {
+    Hasher hasher;
     SetSorter sorter;
     Buffer<u64> hashes, out;
-    size_t size = 0;
-    offsets[0] = 0;
-    for (int64_t i = 0; i < text.n; ++i) {
-        if (!hasher.document(at(text, i), bytes(text, i))) return false;
-        const size_t units = hasher.unit_count(), n = shingle_count(units, text.shingle);
-        if (!hashes.need(n) || !out.need(size + n)) return false;
-        shingles(hasher.units(), n, units < text.shingle ? units : text.shingle, hashes.at);
-        const int64_t m = n ? sorter.distinct(hashes.at, n, out.at + size) : 0;
-        if (m < 0) return false;
-        size += static_cast<size_t>(m);
-        offsets[i + 1] = static_cast<int64_t>(size);
+
+    SetMaker(bool unspaced, bool by_char) : hasher(unspaced, by_char) {}
+
+    bool sets(const TextIn& text, int64_t* offsets) {
+        size_t size = 0;
+        offsets[0] = 0;
+        for (int64_t i = 0; i < text.n; ++i) {
+            if (!hasher.document(at(text, i), bytes(text, i))) return false;
+            const size_t units = hasher.unit_count(), n = shingle_count(units, text.shingle);
+            if (!hashes.need(n) || !out.need(size + n)) return false;
+            shingles(hasher.units(), n, units < text.shingle ? units : text.shingle, hashes.at);
+            const int64_t m = n ? sorter.distinct(hashes.at, n, out.at + size) : 0;
+            if (m < 0) return false;
+            size += static_cast<size_t>(m);
+            offsets[i + 1] = static_cast<int64_t>(size);
+        }
+        return true;
     }
-    *values = out.release();
+};
+
+static void free_set_maker(void* maker) { delete static_cast<SetMaker*>(maker); }
+
+// values: distinct shingle hashes, document after document. They are the caller's to free, or, with `scratch`, stay there
+// until it is used again.
+static bool shingle_sets(const TextIn& text, int64_t* offsets, u64** values, SetScratch* scratch) {
+    if (!scratch) {
+        SetMaker maker(text.unspaced, text.by_char);
+        if (!maker.sets(text, offsets)) return false;
+        *values = maker.out.release();
+        return true;
+    }
+    if (!scratch->state) {
+        scratch->state = new (std::nothrow) SetMaker(text.unspaced, text.by_char);
+        scratch->free = &free_set_maker;
+    }
+    SetMaker* const maker = static_cast<SetMaker*>(scratch->state);
+    if (!maker || !maker->sets(text, offsets)) return false;
+    *values = maker->out.at;
     return true;
 }
 

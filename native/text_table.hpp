@@ -31,10 +31,20 @@ struct SketchOut {
     void* self = nullptr;
 };
 
+// Memory of `shingle_sets` that its next call uses again, on the same instruction set and with the same units.
+struct SetScratch {
+    void* state = nullptr;
+    void (*free)(void*) = nullptr;
+    SetScratch() = default;
+    SetScratch(const SetScratch&) = delete;
+    SetScratch& operator=(const SetScratch&) = delete;
+    ~SetScratch() { if (free) free(state); }
+};
+
 // Functions that return bool give false when memory ends (or a token passes 3.75 GiB).
 struct TextTable {
     bool (*sketch)(const TextIn&, const SketchOut&);
-    bool (*shingle_sets)(const TextIn&, int64_t* offsets, uint64_t** values);
+    bool (*shingle_sets)(const TextIn&, int64_t* offsets, uint64_t** values, SetScratch* scratch);
     bool (*folded)(const TextIn&, int64_t* doc_offsets, uint8_t** data, int64_t** token_offsets);
     void (*bytes_hash)(const TextIn&, uint64_t* out);
     void (*pack)(const uint32_t* signatures, int64_t n, size_t slots, uint32_t bits, uint8_t* out);

@@ -288,6 +288,32 @@ def test_saved_frequencies_weigh_a_second_run(tmp_path, measure):
         dejalu.dedup([folder], tmp_path / "x", method="tfidf", shingle=2, frequencies=saved)
 
 
+def test_texts_without_a_keyword_are_copies_of_nothing():
+    """All of them have fingerprint 0, which says nothing of what they are about."""
+    pytest.importorskip("jieba")
+    data = ["the of and", "to be or not", "a b c d", "1 2 3", "the of and", "河流 水位 上涨", "河流 水位 上涨 !"]
+    prints = dejalu.simhash(data, weights="keywords")
+    assert prints[:5].tolist() == [0] * 5
+    assert all(prints[5:])
+    result = dejalu.dedup(data, method="simhash", weights="keywords", distance=8)
+    assert result.twin.tolist() == [-1, -1, -1, -1, 0, -1, 5]
+    assert listed(data, "simhash", weights="keywords", distance=8) == {(0, 4): 1.0, (5, 6): 1.0}
+
+
+def test_options_that_a_method_does_not_look_at_are_told():
+    data = ["one two three", "four five six"]
+    for options, named in (
+        ({"method": "simhash", "threshold": 0.5}, "--threshold is"),
+        ({"method": "minhash", "distance": 5, "bits": 128}, "--distance, --bits are"),
+        ({"method": "short", "slots": 64}, "--slots is"),
+        ({"method": "exact", "shingle": 3}, "--shingle is"),
+    ):
+        first = dejalu.dedup(data, **options).report["warnings"][0]
+        assert first.startswith(f"{named} not looked at by --method {options['method']}"), first
+    for options in ({"method": "simhash", "verify": "jaccard", "threshold": 0.5}, {"method": "tfidf", "slots": 64}):
+        assert not dejalu.Plan(**options).unused
+
+
 def test_audit_is_for_methods_that_can_miss():
     with pytest.raises(UsageError, match="misses nothing"):
         dejalu.Plan(method="short", audit=10)

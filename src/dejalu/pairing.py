@@ -15,7 +15,7 @@ from .flow import equal_texts, first_pass
 from .kernels import repeated
 from .plan import Execution, Plan
 from .represent import Segmenter
-from .run.by_fingerprint import fingerprints
+from .run.by_fingerprint import fingerprints, telling
 from .run.by_join import joined_sets, kernel_measure
 from .run.corpus import APART, TEXT, Corpus, band_name
 from .run.frequencies import weigh
@@ -163,9 +163,11 @@ def _by_join(job: Job, corpus: Corpus, wanted: Wanted) -> Found:
 
 def _by_fingerprint(job: Job, corpus: Corpus, wanted: Wanted) -> Found:
     """All pairs within the Hamming distance; with `verify`, those of them that are truly similar."""
-    plan, place = job.plan, wanted.places
+    plan = job.plan
+    values = fingerprints(corpus, plan.bits)
+    place = wanted.places[telling(values[wanted.places])]
     pairs = candidates.hamming_pairs(
-        fingerprints(corpus, plan.bits)[place],
+        values[place],
         plan.distance,
         only=corpus.numbers(APART, np.uint64)[place] if corpus.has(APART) else None,
         threads=job.execution.workers,

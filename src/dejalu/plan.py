@@ -211,6 +211,31 @@ class Plan:
         return self.method not in ("exact", "bytes", "simhash") or (self.method == "simhash" and bool(self.verify))
 
     @property
+    def unused(self) -> tuple[str, ...]:
+        """Parameters that were given another value than their default, and that the method does not look at."""
+        simhash, shingled = self.method == "simhash", self.method not in ("exact", "bytes")
+        used = {
+            "threshold": shingled and (not simhash or bool(self.verify)),
+            "slots": self.banded,
+            "distance": simhash,
+            "bits": simhash,
+            "weights": simhash,
+            "keywords": simhash and self.weights == "keywords",
+            "verify": simhash,
+            "measure": self.method == "tfidf",
+            "frequencies": self.counted,
+            "short_below": self.method == "auto",
+            "short_shingle": self.method == "auto",
+            "short_unit": self.method == "auto",
+            "shingle": shingled,
+            "unit": shingled,
+            "segmenter": self.method != "bytes",
+        }
+        usual = dict(zip(("unit", "shingle"), SHINGLES.get(self.method, ("word", 5)), strict=True))
+        default = {f.name: f.default for f in fields(self)} | usual
+        return tuple(name for name, is_used in used.items() if not is_used and getattr(self, name) != default[name])
+
+    @property
     def bands(self) -> Bands:
         """Bands and rows per band: a pure function of threshold and slots."""
         return choose_bands(self.threshold, self.slots)

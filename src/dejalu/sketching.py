@@ -141,6 +141,8 @@ def _weights(
             counts.append(kernels.count_features(*sets))
             n += int(np.count_nonzero(np.diff(sets[1])))
         frequencies = Frequencies(*kernels.merge_counts(counts), n, spec)
+    elif not isinstance(frequencies, Frequencies | str | os.PathLike):
+        raise UsageError(f"frequencies={frequencies!r}: must be document frequencies or the name of their file")
     elif not isinstance(frequencies, Frequencies):
         frequencies = Frequencies.load(frequencies)
     if frequencies.spec != spec:

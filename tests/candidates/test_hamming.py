@@ -33,6 +33,39 @@ def test_pairs(prints):
     assert len(candidates.hamming_pairs(prints, 3, only=np.arange(len(prints), dtype=np.uint64))) == 0
 
 
+def test_a_table_keeps_its_own_fingerprints():
+    """Also where it scans: the caller may write over what it gave."""
+    given = np.array([1, 2, 1 << 60], np.uint64)
+    for k in (1, 9):
+        table = candidates.HammingTable(given.copy(), k)
+        other = given.copy()
+        scanned = candidates.HammingTable(other, k)
+        other[:] = 0
+        assert scanned.query(given, k=0).equals(table.query(given, k=0))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda p: candidates.hamming_pairs(pa.array([1, None], pa.uint64()), 1), "null"),
+        (lambda p: candidates.hamming_pairs(np.ma.masked_array(p, p > 5), 1), "masked"),
+        (lambda p: candidates.hamming_pairs(p, 1, only=[1, 2]), "one value for each"),
+        (lambda p: candidates.hamming_pairs(p, 1, only=["x"] * len(p)), "only: must be whole numbers"),
+        (lambda p: candidates.hamming_pairs(p, 1, max_pairs="x"), "max_pairs='x'"),
+        (lambda p: candidates.HammingTable(p, 1).query(p, max_pairs=-1), "max_pairs=-1"),
+    ],
+)
+def test_wrong_arguments_are_told(prints, call, said):
+    with pytest.raises(UsageError, match=said):
+        call(prints)
+
+
+def test_only_takes_what_an_array_is_made_of(prints):
+    only = (np.arange(len(prints)) % 20).tolist()
+    assert len(candidates.hamming_pairs(prints, 3, only=only)) == 120
+    assert len(candidates.hamming_pairs(prints, 3, only=np.array(only))) == 120
+
+
 def test_pairs_of_128_bits_and_of_none(prints):
     wide = np.stack([prints, prints[::-1]], axis=1)
     assert len(candidates.hamming_pairs(wide, 3)) == 0

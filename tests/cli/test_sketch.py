@@ -233,3 +233,15 @@ def test_the_verb(tmp_path: Path) -> None:
     assert "91 texts of 4 files" in loud.stdout and "sketch:" in loud.stderr
     assert ran("in", "-o", "u.parquet", "--method", "magic").returncode == 2
     assert ran("in").returncode == 2
+
+
+@pytest.mark.parametrize("wrong", [{"method": "minhash", "bits": 128}, {"method": "simhash", "slots": 64}])
+def test_parameters_of_another_kind_are_told(wrong):
+    with pytest.raises(errors.UsageError, match=f"not a parameter of {wrong['method']} sketches"):
+        Sketching.of(**wrong)
+
+
+def test_another_ending_than_parquet_is_told(tmp_path):
+    here = folder(tmp_path / "in")
+    with pytest.raises(errors.OutputError, match=r"name it out\.parquet"):
+        sketch_files([here], tmp_path / "out.csv", Sketching.of("minhash"))

@@ -3,6 +3,7 @@
 // LLVMFuzzerTestOneInput is what libFuzzer calls. Without libFuzzer, -DDEJALU_FUZZ_MAIN gives a driver that makes inputs itself:
 //     fuzz_text SECONDS [SEED]
 // scripts/sanitize builds it with AddressSanitizer and UBSan and runs it.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -65,9 +66,15 @@ static Result run(const TextTable& t, const TextIn& in, size_t slots) {
     r.flags.resize(n); r.value_offsets.resize(n + 1); r.doc_tokens.resize(n + 1); r.fold_offsets.resize(n + 1); r.bytes_hash.resize(2 * n);
     law(t.sketch(in, {slots, r.signatures.data(), r.token_hash.data(), r.tokens.data(), r.flags.data(), r.long_tokens.data()}), "memory");
     uint64_t* values = nullptr;
-    law(t.shingle_sets(in, r.value_offsets.data(), &values), "memory");
+    law(t.shingle_sets(in, r.value_offsets.data(), &values, nullptr), "memory");
     const Malloced<uint64_t> own_values(values);
     r.values.assign(values, values + r.value_offsets[n]);
+    SetScratch scratch;
+    for (int again = 0; again < 2; ++again) {
+        uint64_t* lent = nullptr;
+        law(t.shingle_sets(in, r.value_offsets.data(), &lent, &scratch), "memory");
+        law(std::equal(r.values.begin(), r.values.end(), lent, lent + r.value_offsets[n]), "sets in used memory");
+    }
     uint8_t* data = nullptr;
     int64_t* borders = nullptr;
     law(t.folded(in, r.doc_tokens.data(), &data, &borders), "memory");

@@ -45,6 +45,7 @@ def sees(text: str) -> twin.Found:
     st.lists(said | lines | raw_texts | st.tuples(said, raw_texts, said).map(b"".join), max_size=6), st.integers(0, 5)
 )
 @example([b"http://a.b/((x)).", b"-1,234,567.8.9", "−5 (-5 5-5".encode(), b"t't n't 'n' n'"], 0)
+@example(["ไม่http://0".encode(), "ไม่www.a".encode()], 0)
 @example([b"1" * 9000 + b",000", b"not " * 3000 + b"http://" + b"x" * 9000 + b")))((."], 0)
 def test_the_same_as_the_twin(texts: list[bytes], before: int) -> None:
     data, offsets = arrow(texts, before=before)
@@ -166,6 +167,7 @@ def test_the_room() -> None:
     text = pa.array(["No 5", None, "plain"], pa.large_string())
     assert represent.guards(text, ("numbers",)).tolist() == hashes("No 5", "", "plain", numbers=True)
     assert represent.guards(text, ()).tolist() == [0, 0, 0]
+    assert represent.explain_guards("www.a.org at the start")["urls"] == ["www.a.org"]
     assert represent.explain_guards("No 5, no 4 at www.a.org") == {
         "numbers": ["4", "5"],
         "negation": ["no", "no"],

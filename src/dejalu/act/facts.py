@@ -106,6 +106,7 @@ class Facts:
     counts        integers by the names of COUNTS; read = removed_equal + removed_near + kept, set_aside apart
     plan          the plan as JSON values, without paths
     method, threshold, shingle, unit, source_column   of the plan, for the words of the warnings
+    unused        parameters of the plan that were given and that the method does not look at
     versions      dejalu, pyarrow
     digest        logical digest of the verdicts (see digest.py)
     bands, band_rows, expected_recall   of the candidate stage; 0 and None for exact methods
@@ -121,6 +122,7 @@ class Facts:
     shingle: int
     unit: str = "word"
     source_column: str | None = None
+    unused: Sequence[str] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     digest: str = ""
     caps: Sequence[CapFacts] = ()

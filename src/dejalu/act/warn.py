@@ -12,8 +12,24 @@ _SOURCE_SHARE = 0.5
 
 def warnings(facts: Facts) -> list[str]:
     """Return the warnings of a run, most important first; empty when there is nothing to say."""
-    found = [_short(facts), *_losses(facts), *_caps(facts), _set_aside(facts), _repeated(facts), _invalid(facts)]
+    found = [
+        _unused(facts),
+        _short(facts),
+        *_losses(facts),
+        *_caps(facts),
+        _set_aside(facts),
+        _repeated(facts),
+        _invalid(facts),
+    ]
     return [sentence for sentence in found if sentence]
+
+
+def _unused(facts: Facts) -> str:
+    if not facts.unused:
+        return ""
+    named = ", ".join("--" + name.replace("_", "-") for name in facts.unused)
+    what = "is" if len(facts.unused) == 1 else "are"
+    return f"{named} {what} not looked at by --method {facts.method}, as it is set: the result is the same without."
 
 
 def _short(facts: Facts) -> str:

@@ -16,7 +16,12 @@ MOST_PAIRS = 10_000_000
 
 
 def hamming_pairs(
-    fingerprints: npt.ArrayLike, k: int, *, only: U64 | None = None, threads: int = 0, max_pairs: int = MOST_PAIRS
+    fingerprints: npt.ArrayLike,
+    k: int,
+    *,
+    only: npt.ArrayLike | None = None,
+    threads: int = 0,
+    max_pairs: int = MOST_PAIRS,
 ) -> pa.Table:
     """List every pair of fingerprints within k bits; equal fingerprints are pairs, too.
 
@@ -42,9 +47,10 @@ def hamming_pairs(
     {'a': [0, 0, 1], 'b': [1, 2, 2], 'distance': [1, 0, 1]}
     """
     prints = _prints("fingerprints", fingerprints)
-    if only is not None and only.shape != prints.shape[:1]:
-        raise UsageError(f"only: needs one value for each of {len(prints):,} fingerprints, has {only.shape}")
-    found = kernels.hamming_pairs(prints, _bits(k), only=only, most=max_pairs, threads=_threads(threads))
+    apart = None if only is None else _prints("only", only)
+    if apart is not None and apart.shape != prints.shape[:1]:
+        raise UsageError(f"only: needs one value for each of {len(prints):,} fingerprints, has {apart.shape}")
+    found = kernels.hamming_pairs(prints, _bits(k), only=apart, most=_most(max_pairs), threads=_threads(threads))
     return _table(*found, f"more than max_pairs={max_pairs:,} pairs within {k} bits", "raise max_pairs or lower k")
 
 
@@ -69,7 +75,7 @@ class HammingTable:
     """
 
     def __init__(self, fingerprints: npt.ArrayLike, k: int, *, threads: int = 0) -> None:
-        self.fingerprints = _prints("fingerprints", fingerprints)
+        self.fingerprints = _prints("fingerprints", fingerprints).copy()  # the caller may write over its own
         self.k = _bits(k)
         self.threads = _threads(threads)
         self._plan = kernels.hamming_plan(self.fingerprints, self.k, kept=True)
@@ -108,7 +114,7 @@ class HammingTable:
         if bits > self.k:
             raise UsageError(f"k={k}: the table was made for distances up to {self.k}; make one for {k}")
         found = kernels.hamming_query(
-            self._tables, self._plan, self.fingerprints, queries, bits, most=max_pairs, threads=self.threads
+            self._tables, self._plan, self.fingerprints, queries, bits, most=_most(max_pairs), threads=self.threads
         )
         return _table(
             *found, f"more than max_pairs={max_pairs:,} found within {bits} bits", "raise max_pairs or ask for fewer"
@@ -123,7 +129,11 @@ def _table(a: I64, b: I64, distance: I32, complete: bool, what: str, remedy: str
 
 def _prints(name: str, fingerprints: npt.ArrayLike) -> U64:
     if isinstance(fingerprints, pa.Array | pa.ChunkedArray):
-        fingerprints = fingerprints.to_numpy()
+        if fingerprints.null_count:
+            raise UsageError(f"{name}: {fingerprints.null_count:,} of them are null; leave those out")
+        fingerprints = fingerprints.to_numpy(zero_copy_only=False) if len(fingerprints) else []
+    if isinstance(fingerprints, np.ma.MaskedArray) and np.ma.is_masked(fingerprints):
+        raise UsageError(f"{name}: some of them are masked; leave those out")
     found = np.asarray(fingerprints)
     if found.dtype.kind not in "iu":  # some mixtures of large and small numbers become floating point, so look at each
         found = np.array(fingerprints, object)
@@ -142,6 +152,12 @@ def _bits(k: int) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
         raise UsageError(f"k={k!r}: must be a whole number of bits, 0 or more")
     return min(int(k), 128)
+
+
+def _most(max_pairs: int) -> int:
+    if isinstance(max_pairs, bool) or not isinstance(max_pairs, int | np.integer) or max_pairs < 0:
+        raise UsageError(f"max_pairs={max_pairs!r}: must be a whole number, 0 or more")
+    return min(int(max_pairs), (1 << 63) - 1)
 
 
 def _threads(threads: int) -> int:

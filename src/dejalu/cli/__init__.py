@@ -69,6 +69,8 @@ def prepare(words: Sequence[str]) -> None:
     # pyarrow imports pandas, wherever it is installed, to see whether a list that it is given is not one of its own: a
     # quarter of a second. Nothing here ever is.
     sys.meta_path.insert(0, _Without("pandas"))
+    # The threads of numpy's linear algebra, which nothing here calls, spin for a while before they sleep: .05 to .08 s.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Its allocators give memory back between batches, to take it again at once: a tenth of a run. Where memory is to be
     # saved they may. Of the two, jemalloc scatters what a decoder asks for over 30 MB less.
     if not any(word.startswith("--memory") for word in words):

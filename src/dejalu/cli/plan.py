@@ -54,7 +54,7 @@ def command(
 
 
 def as_json(found: Planned) -> dict[str, Any]:
-    """Everything that is printed, as plain values; times in seconds, sizes in bytes."""
+    """Everything that is printed, as plain values; times in seconds, sizes in bytes, None where not reckoned."""
     bands = dataclasses.asdict(found.bands) if found.bands else None
     return {
         "method": found.method,
@@ -65,12 +65,12 @@ def as_json(found: Planned) -> dict[str, Any]:
         "chances": [dataclasses.asdict(c) for c in found.chances],
         "typical_pairs_in_vain_per_doc": {"share_a_key": found.in_vain[0], "compared": found.in_vain[1]},
         "pairs_by_accident": found.by_accident,
-        "memory_per_doc": found.memory,
-        "stored_per_doc": found.stored,
+        "memory_per_doc": found.memory if found.steps else None,
+        "stored_per_doc": found.stored if found.steps else None,
         "steps": [dataclasses.asdict(step) for step in found.steps],
-        "cpu_seconds": found.cpu,
-        "computing_seconds": found.computing,
-        "disk_seconds": found.disk,
+        "cpu_seconds": found.cpu if found.steps else None,
+        "computing_seconds": found.computing if found.steps else None,
+        "disk_seconds": found.disk if found.steps else None,
     }
 
 

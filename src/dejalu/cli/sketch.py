@@ -75,7 +75,15 @@ def command(
             )
         elif not quiet:
             stdout().print(
-                f"{done.texts:,} texts of {done.files:,} files: {done.size / 1e6:,.1f} MB of {method} sketches "
+                f"{_many(done.texts, 'text')} of {_many(done.files, 'file')}: {_size(done.size)} of {method} sketches "
                 f"in {done.output}, spec {done.metadata['spec']}",
                 soft_wrap=True,
             )
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def _size(n: int) -> str:
+    return f"{n / 1e6:,.1f} MB" if n >= 100_000 else f"{n / 1e3:,.1f} kB"

@@ -66,7 +66,7 @@ class Planned:
     by_accident     pairs of documents with nothing in common that share a band key: before the sketch filter
     memory          bytes a document that are held whatever the budget
     stored          bytes a document in the work files, before texts are dealt
-    steps           empty for a method whose steps are not measured
+    steps           empty for a method whose steps are not measured: then neither memory nor times mean anything
     """
 
     method: str
@@ -110,7 +110,7 @@ def planned(plan: Plan, docs: float, *, threads: int, bytes_per_doc: float) -> P
         UsageError: a value out of range.
     """
     for name, value in (("docs", docs), ("bytes_per_doc", bytes_per_doc)):
-        if not 1 <= value < 1e18:
+        if not 1 <= value <= 1e18:
             raise UsageError(f"{name}={value:g}: must be a number from 1 to 1e18")
     b = plan.bands if plan.banded else None
     chances = tuple(chance(b, s) for s in _similarities(plan.threshold)) if b else ()

@@ -140,6 +140,10 @@ class BottomK:
                 f"sketches of spec {self.spec} and {second.spec} cannot be compared: make both with the same k or "
                 "scaled, shingle, unit and segmenter"
             )
+        for name, given in (("i", i), ("j", j)):
+            found = np.asarray(given)
+            if found.size and found.dtype.kind not in "iu":
+                raise UsageError(f"{name}={given!r}: places are whole numbers")
         a, b = np.broadcast_arrays(np.asarray(i, np.int64), np.asarray(j, np.int64))
         for name, places, n in (("i", a, len(self)), ("j", b, len(second))):
             if places.size and (places.min() < 0 or places.max() >= n):

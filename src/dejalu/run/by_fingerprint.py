@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import cluster, kernels, verify
-from ..data import I64, U64
+from ..data import I64, U64, Bool
 from ..errors import StoreError
 from .by_join import representatives
 from .corpus import APART, FINGERPRINT, Corpus
@@ -40,11 +40,20 @@ def fingerprints(corpus: Corpus, bits: int) -> U64:
     return words[0] if len(words) == 1 else np.stack(words, axis=1)
 
 
+def telling(values: U64) -> Bool:
+    """Whether each fingerprint says something; (n,) bool. 0 is that of a text without a feature (or keyword)."""
+    found: Bool = np.count_nonzero(values.reshape(len(values), -1), axis=1) > 0
+    return found
+
+
 def _settled(job: Job, corpus: Corpus, rank: I64 | None, places: I64) -> pa.Table:
     plan, threads = job.plan, job.execution.workers
+    with job.meter.room("candidates"):
+        values = fingerprints(corpus, plan.bits)
+        places = places[telling(values[places])]
     order = places if rank is None else places[np.argsort(rank[places], kind="stable")]
     with job.meter.room("candidates"):
-        values = fingerprints(corpus, plan.bits)[order]
+        values = values[order]
         only = corpus.numbers(APART, np.uint64)[order] if corpus.has(APART) else None
         sets = None
         if plan.verify:  # only documents that have a neighbour are compared, so only their texts are needed

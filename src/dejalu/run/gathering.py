@@ -69,6 +69,7 @@ def gather(job: Job, corpus: Corpus, verdicts: Verdicts, skipped: int, digest: s
         shingle=plan.shingle,
         unit=plan.unit,
         source_column=plan.source_column,
+        unused=plan.unused,
         versions={"dejalu": __version__, "pyarrow": pa.__version__},
         digest=digest,
         caps=caps if near else [],
@@ -194,11 +195,10 @@ def _invalid(job: Job, corpus: Corpus) -> list[tuple[str, int]]:
 
 
 def _machine(job: Job) -> dict[str, Any]:
-
     return {
         "finished_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "machine": platform.machine(),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.release()}",  # platform() starts a process to ask for more
         "python": platform.python_version(),
         "isa": kernels.isa(),
         "threads": job.execution.workers,

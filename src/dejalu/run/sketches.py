@@ -48,14 +48,14 @@ class Sketching:
             if k is not None or scaled is not None:
                 raise UsageError(f"k and scaled belong to method bottom-k, not to {method}")
             # Threshold 1 serves any number of slots: no bands are made here.
-            return cls(method=method, plan=Plan(method=method, threshold=1.0, **parameters))
+            return cls(method=method, plan=_plan(method, method=method, threshold=1.0, **parameters))
         if k is not None and scaled is not None:
             raise UsageError(f"k={k} and scaled={scaled}: a sketch has one of them; leave the other out")
         for name, value, most in (("k", k, MOST_K), ("scaled", scaled, MOST_SCALED)):
             if value is not None and not 1 <= value <= most:
                 raise UsageError(f"{name}={value}: must be a whole number from 1 to {most:,}")
         k = 0 if scaled is not None else 128 if k is None else k
-        return cls(method=method, plan=Plan(method="exact", **parameters), k=k, scaled=scaled or 0)
+        return cls(method=method, plan=_plan(method, method="exact", **parameters), k=k, scaled=scaled or 0)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -140,3 +140,16 @@ class Sketching:
             segmenter=segmenter,
             segmenter_name=p.segmenter,
         )
+
+
+def _plan(kind: str, **parameters: Any) -> Plan:
+    """The plan of a kind of sketch; it has no threshold, and bottom-k has shingles of its own.
+
+    Raises:
+        UsageError: a parameter is out of range, or belongs to another kind.
+    """
+    plan = Plan(**parameters)
+    apart = ("threshold", "shingle", "unit") if kind == "bottom-k" else ("threshold",)
+    if unused := [name for name in plan.unused if name not in apart]:
+        raise UsageError(f"{', '.join(unused)}: not a parameter of {kind} sketches, as they are set; leave it out")
+    return plan

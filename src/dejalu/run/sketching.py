@@ -110,6 +110,8 @@ def _weighed(what: Sketching) -> tuple[Sketching, FeatureWeights | None]:
 def _check(output: Path, source: FileSource, overwrite: bool) -> None:
     if output.is_dir():
         raise OutputError(f"{output}: is a folder; name a file, e.g. {output / 'sketches.parquet'}")
+    if output.suffix.lower() not in ("", ".parquet", ".pq"):
+        raise OutputError(f"{output}: sketches are written as parquet; name it {output.with_suffix('.parquet').name}")
     place = output.resolve()
     for i in source.inputs:
         if place == Path(i.path).resolve() or (output.exists() and os.path.exists(i.path) and output.samefile(i.path)):

@@ -89,7 +89,7 @@ def scan(raw: bytes) -> Found:
     while at < len(text):
         if text[at] in digits():
             at = _number(text, at, found)
-        elif host := _url_begins(text, at):
+        elif (host := _url_begins(text, at)) is not None:
             at = _url(text, host, found)
         elif _kind(text[at]) in ("word", "mark"):
             at = _word(text, at, found)
@@ -136,15 +136,15 @@ def plain(groups: list[str], separators: list[str]) -> str:
     )
 
 
-def _url_begins(text: str, at: int) -> int:
-    """Where the host begins of an address that begins here; 0 if none does."""
+def _url_begins(text: str, at: int) -> int | None:
+    """Where the host begins of an address that begins here; None if none does."""
     if at and text[at - 1] in ASCII_WORD:
-        return 0
+        return None
     for scheme in SCHEMES:
         host = at + len(scheme)
         if text.startswith(scheme, at) and host < len(text) and _kind(text[host]) == "word" and text[host] != "_":
             return at if scheme == "www." else host
-    return 0
+    return None
 
 
 def _url(text: str, host: int, found: Found) -> int:
